@@ -1,0 +1,165 @@
+package pickle
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// dump prints the graph of v in one line, so that isomorphic graphs and only
+// those print alike: an object that is reached more than once is labelled #n
+// where it is first reached, and is @n afterwards.
+func dump(v Value) string {
+	d := dumper{refs: make(map[*Object]int), labels: make(map[*Object]int)}
+	d.count(v)
+	d.value(v)
+	return d.b.String()
+}
+
+type dumper struct {
+	b      strings.Builder
+	refs   map[*Object]int
+	labels map[*Object]int
+}
+
+// parts gives all values that o holds, under the name of each group.
+func parts(o *Object, f func(name string, vals []Value)) {
+	f("", o.Items)
+	for m := o.more; m != nil; m = m.next {
+		switch m.what {
+		case partState:
+			f("state", m.vals)
+		case partList:
+			f("list", m.vals)
+		case partDict:
+			f("dict", m.vals)
+		case partSet:
+			f("set", m.vals)
+		}
+	}
+}
+
+// labelled says whether the identity of o matters: that of immutable leaves, of
+// globals and of the one empty tuple does not.
+func labelled(o *Object) bool {
+	switch o.Kind {
+	case LongText, LongBytes, LongRaw, BigInt, Global, Extension:
+		return false
+	case Tuple:
+		return len(o.Items) > 0
+	}
+	return true
+}
+
+func (d *dumper) count(v Value) {
+	for todo := []Value{v}; len(todo) > 0; {
+		o := todo[len(todo)-1].Obj()
+		todo = todo[:len(todo)-1]
+		if o == nil || !labelled(o) {
+			continue
+		}
+		if d.refs[o]++; d.refs[o] == 1 {
+			parts(o, func(_ string, vals []Value) { todo = append(todo, vals...) })
+		}
+	}
+}
+
+func (d *dumper) value(v Value) {
+	switch v.Kind() {
+	case None:
+		d.b.WriteString("None")
+	case Bool:
+		fmt.Fprintf(&d.b, "%t", v.Bool())
+	case Int:
+		fmt.Fprintf(&d.b, "%d", v.Int())
+	case Float:
+		fmt.Fprintf(&d.b, "%sf", strconv.FormatFloat(v.Float(), 'g', -1, 64))
+	case Text:
+		fmt.Fprintf(&d.b, "%q", v.Str())
+	case Bytes:
+		fmt.Fprintf(&d.b, "b%q", v.Str())
+	case Raw:
+		fmt.Fprintf(&d.b, "r%q", v.Str())
+	case LongText:
+		d.long("long", v.Obj().Blob().OpenUTF8())
+	case LongBytes:
+		d.long("longb", v.Obj().Blob().OpenBytes())
+	case LongRaw:
+		d.long("longr", v.Obj().Blob().OpenBytes())
+	case Invalid:
+		d.b.WriteString("INVALID")
+	default:
+		d.object(v.Obj())
+	}
+}
+
+func (d *dumper) long(name string, r io.ReadCloser) {
+	defer r.Close()
+	b, err := io.ReadAll(r)
+	switch {
+	case err != nil:
+		fmt.Fprintf(&d.b, "%s!%v", name, err)
+	case len(b) > 40:
+		fmt.Fprintf(&d.b, "%s%q+%d", name, b[:20], len(b))
+	default:
+		fmt.Fprintf(&d.b, "%s%q", name, b)
+	}
+}
+
+func (d *dumper) object(o *Object) {
+	if d.refs[o] > 1 {
+		if n := d.labels[o]; n > 0 {
+			fmt.Fprintf(&d.b, "@%d", n)
+			return
+		}
+		d.labels[o] = len(d.labels) + 1
+		fmt.Fprintf(&d.b, "#%d=", d.labels[o])
+	}
+	switch o.Kind {
+	case BigInt:
+		fmt.Fprintf(&d.b, "%dL", o.Big())
+	case Global:
+		module, name := o.Global()
+		fmt.Fprintf(&d.b, "<%s %s>", module, name)
+	case Tuple:
+		d.list("(", o.Items, ")")
+	case List:
+		d.list("[", o.Items, "]")
+	case Dict:
+		d.pairs("{", o.Items, "}")
+	default:
+		d.list(strings.ReplaceAll(o.Kind.String(), " ", "-")+"(", o.Items, ")")
+	}
+	parts(o, func(name string, vals []Value) {
+		switch name {
+		case "":
+		case "dict":
+			d.pairs("+dict{", vals, "}")
+		default:
+			d.list("+"+name+"[", vals, "]")
+		}
+	})
+}
+
+func (d *dumper) list(open string, vals []Value, end string) {
+	d.b.WriteString(open)
+	for i, v := range vals {
+		if i > 0 {
+			d.b.WriteString(" ")
+		}
+		d.value(v)
+	}
+	d.b.WriteString(end)
+}
+
+func (d *dumper) pairs(open string, vals []Value, end string) {
+	d.b.WriteString(open)
+	for i, v := range vals {
+		if i > 0 {
+			d.b.WriteString([]string{" ", ":"}[i%2])
+		}
+		d.value(v)
+	}
+	d.b.WriteString(end)
+}
