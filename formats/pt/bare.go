@@ -1,0 +1,29 @@
+package pt
+
+import (
+	"fmt"
+	"io"
+
+	"ckpt/formats"
+	"ckpt/pickle"
+)
+
+// readPickle reads a bare pickle: what pickle.dump or joblib's uncompressed dump
+// writes. Persistent ids in it refer to something that is not there.
+func readPickle(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
+	p, err := pickle.Read(r, 0, size)
+	if err != nil {
+		return nil, err
+	}
+	c := &formats.Checkpoint{Variant: "pickle", Title: fmt.Sprintf("pickle, protocol %d", p.Protocol)}
+	if c.Tree, err = newBuilder().tree(p.Root, size); err != nil {
+		return nil, err
+	}
+	if k := p.Root.Kind(); p.End < size && (k == pickle.BigInt || k == pickle.Int) {
+		return nil, fmt.Errorf("the file begins with the number %s, as legacy PyTorch files do, but theirs is %s", repr(p.Root, 0), legacyNumber)
+	}
+	if p.End < size {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d bytes after the end of the pickle are not read", size-p.End))
+	}
+	return c, nil
+}

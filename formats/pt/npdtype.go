@@ -1,0 +1,338 @@
+package pt
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ckpt/pickle"
+	"ckpt/pytree"
+)
+
+// npType is a NumPy dtype.
+type npType struct {
+	// name is str(dtype) of the little-endian form.
+	name pytree.DType
+	item int // bytes an element
+	// swap is the widths of the units to reverse for another byte order, again
+	// and again to the element's end; nil where there is nothing to reverse.
+	swap   []int
+	big    bool
+	object bool // elements are Python objects
+	kind   byte // NumPy's kind: b i u f c S U V M m O
+	value  pickle.Value
+}
+
+const (
+	maxItem      = 1 << 30
+	maxNestTypes = 32
+	// maxUnits is how large a big-endian record may be: its fields' byte order is
+	// undone by a list of their widths.
+	maxUnits = 1024
+)
+
+// npTypeOf reads a pickled dtype: a call of numpy.dtype(code, align, copy) with
+// the state (version, byte order, subarray, names, fields, item size, alignment,
+// flags[, metadata]).
+func (b *builder) npTypeOf(v pickle.Value, depth int) (*npType, error) {
+	if v.Kind() != pickle.Call || callee(v.Obj()) != "numpy.dtype" {
+		return nil, fmt.Errorf("a numpy.dtype expected, not %s", repr(v, 0))
+	}
+	if depth > maxNestTypes {
+		return nil, errors.New("dtype nested too deep")
+	}
+	o := v.Obj()
+	if t, ok := b.dtypes[o]; ok {
+		return t, nil
+	}
+	args, _ := tuple(o.Items[1])
+	if len(args) == 0 {
+		return nil, badCall(o, "no type code")
+	}
+	t := &npType{value: v}
+	if err := t.code(args[0]); err != nil {
+		return nil, badCall(o, "%v", err)
+	}
+	if len(o.State()) > 0 {
+		state, ok := tuple(o.State()[0])
+		if !ok || len(state) < 5 {
+			return nil, badCall(o, "its state is malformed")
+		}
+		if err := t.state(b, state, depth); err != nil {
+			return nil, badCall(o, "%v", err)
+		}
+	}
+	b.dtypes[o] = t
+	return t, nil
+}
+
+// code reads a type code such as "f4" or "U5", or a class of an extension.
+func (t *npType) code(v pickle.Value) error {
+	if v.Kind() == pickle.Global {
+		module, name := v.Obj().Global()
+		d := pytree.DType(name)
+		if name == "bool_" {
+			d = pytree.Bool
+		}
+		if d.Size() == 0 {
+			return fmt.Errorf("dtype %s.%s is not known", module, name)
+		}
+		t.name, t.item, t.kind = d, d.Size(), 'V'
+		return nil
+	}
+	s, ok := str(v)
+	if !ok || s == "" {
+		return fmt.Errorf("type code %s is not known", repr(v, 0))
+	}
+	s = strings.TrimLeft(s, "<>|=")
+	if s == "?" {
+		s = "b1"
+	}
+	n := 0
+	if len(s) > 1 {
+		var err error
+		if n, err = strconv.Atoi(s[1:]); err != nil || n < 0 || n > maxItem {
+			return fmt.Errorf("type code %q is not known", s)
+		}
+	}
+	t.kind, t.item = s[0], n
+	names := map[string]pytree.DType{
+		"b1": pytree.Bool, "i1": pytree.Int8, "i2": pytree.Int16, "i4": pytree.Int32, "i8": pytree.Int64,
+		"u1": pytree.Uint8, "u2": pytree.Uint16, "u4": pytree.Uint32, "u8": pytree.Uint64,
+		"f2": pytree.Float16, "f4": pytree.Float32, "f8": pytree.Float64, "f12": "float96", "f16": "float128",
+		"c8": pytree.Complex64, "c16": pytree.Complex128, "c24": "complex192", "c32": "complex256",
+		"M8": "datetime64", "m8": "timedelta64",
+	}
+	name, ok := names[s]
+	switch {
+	case ok:
+		t.name = name
+		t.swap = []int{n}
+		if t.kind == 'c' {
+			t.swap = []int{n / 2}
+		}
+	case t.kind == 'O':
+		t.name, t.item, t.object = "object", 8, true
+	case t.kind == 'U' && n <= maxItem/4:
+		t.name, t.item = pytree.DType(fmt.Sprintf("<U%d", n)), 4*n
+		t.swap = []int{4}
+	case t.kind == 'S' || t.kind == 'a':
+		t.kind, t.name = 'S', pytree.DType(fmt.Sprintf("|S%d", n))
+	case t.kind == 'V':
+		t.name = pytree.DType(fmt.Sprintf("|V%d", n))
+	default:
+		return fmt.Errorf("type code %q is not known", s)
+	}
+	return nil
+}
+
+// state applies the byte order, the unit of a date, and the fields.
+func (t *npType) state(b *builder, state []pickle.Value, depth int) error {
+	order, _ := str(state[1])
+	t.big = order == ">"
+	if len(state) > 8 && (t.kind == 'M' || t.kind == 'm') {
+		t.name = pytree.DType(string(t.name) + dateUnit(state[8]))
+	}
+	if state[2].Kind() == pickle.Tuple {
+		return t.subarray(b, state[2].Obj().Items, depth)
+	}
+	if state[3].Kind() == pickle.Tuple && state[4].Kind() == pickle.Dict {
+		return t.fields(b, state[3].Obj().Items, state[4].Obj().Items, state, depth)
+	}
+	// The size of a type without a fixed one is in the state.
+	if t.item == 0 && len(state) > 5 && state[5].Kind() == pickle.Int && state[5].Int() > 0 {
+		n := state[5].Int()
+		if n > maxItem {
+			return fmt.Errorf("item size %d is beyond reason", n)
+		}
+		t.item = int(n)
+		switch t.kind {
+		case 'U':
+			t.name, t.swap = pytree.DType(fmt.Sprintf("<U%d", n/4)), []int{4}
+		case 'S', 'V':
+			t.name = pytree.DType(fmt.Sprintf("|%c%d", t.kind, n))
+		}
+	}
+	return nil
+}
+
+// dateUnit is "[ns]" from the metadata (dict, (unit, number, divisor, events)).
+func dateUnit(v pickle.Value) string {
+	outer, _ := tuple(v)
+	if len(outer) != 2 {
+		return ""
+	}
+	unit, _ := tuple(outer[1])
+	if len(unit) < 2 || unit[1].Kind() != pickle.Int {
+		return ""
+	}
+	name := unit[0].Str()
+	if unit[0].Kind() == pickle.Call && isLatin1Call(unit[0]) {
+		args, _ := tuple(unit[0].Obj().Items[1])
+		name = args[0].Str()
+	}
+	switch {
+	case name == "generic" || name == "":
+		return ""
+	case unit[1].Int() != 1:
+		return fmt.Sprintf("[%d%s]", unit[1].Int(), name)
+	}
+	return "[" + name + "]"
+}
+
+// subarray is a field type that repeats another: (type, shape).
+func (t *npType) subarray(b *builder, sub []pickle.Value, depth int) error {
+	if len(sub) != 2 {
+		return errors.New("its subarray is malformed")
+	}
+	base, err := b.npTypeOf(sub[0], depth+1)
+	if err != nil {
+		return err
+	}
+	shape, ok := ints(sub[1])
+	if !ok && sub[1].Kind() == pickle.Int {
+		shape, ok = []int64{sub[1].Int()}, true
+	}
+	n := int64(base.item)
+	for _, d := range shape {
+		if d < 0 || d > maxItem || n*d > maxItem {
+			return fmt.Errorf("subarray shape %s is beyond reason", pytree.ShapeString(shape))
+		}
+		n *= d
+	}
+	if !ok || base.object {
+		return errors.New("its subarray is malformed")
+	}
+	dims := make([]string, len(shape))
+	for i, d := range shape {
+		dims[i] = strconv.FormatInt(d, 10)
+	}
+	tail := ""
+	if len(dims) == 1 {
+		tail = ","
+	}
+	t.name = pytree.DType(fmt.Sprintf("(%s, (%s%s))", base.fieldName(), strings.Join(dims, ", "), tail))
+	t.item, t.big, t.swap = int(n), base.big, base.swap
+	return nil
+}
+
+// fields is a structured type. Its units say how a change of byte order
+// reverses a whole element.
+func (t *npType) fields(b *builder, names, dict, state []pickle.Value, depth int) error {
+	byName := make(map[string][]pickle.Value, len(dict)/2)
+	for i := 0; i+1 < len(dict); i += 2 {
+		name, ok := str(dict[i])
+		f, ok2 := tuple(dict[i+1])
+		if !ok || !ok2 || len(f) < 2 || f[1].Kind() != pickle.Int {
+			return errors.New("its fields are malformed")
+		}
+		byName[name] = f
+	}
+	if len(state) > 5 && state[5].Kind() == pickle.Int && state[5].Int() >= 0 && state[5].Int() <= maxItem {
+		t.item = int(state[5].Int())
+	}
+	at, packed, order := 0, true, 0
+	var list, keys, formats, offsets []string
+	var units []int
+	for _, v := range names {
+		name, _ := str(v)
+		f, ok := byName[name]
+		if !ok {
+			return fmt.Errorf("field %q is not described", name)
+		}
+		ft, err := b.npTypeOf(f[0], depth+1)
+		if err != nil {
+			return err
+		}
+		off := f[1].Int()
+		if ft.object || off < int64(at) || off+int64(ft.item) > int64(t.item) {
+			return fmt.Errorf("field %q (%s at byte %d) does not fit an element of %d bytes, or holds objects", name, ft.name, off, t.item)
+		}
+		packed = packed && off == int64(at)
+		if t.item <= maxUnits {
+			units = append(units, slices.Repeat([]int{1}, int(off)-at)...)
+			units = append(units, ft.units()...)
+		}
+		at = int(off) + ft.item
+		if len(ft.swap) > 0 && slices.Max(ft.swap) > 1 {
+			if ft.big {
+				order |= 2
+			} else {
+				order |= 1
+			}
+		}
+		q := reprString(name, false)
+		list = append(list, fmt.Sprintf("(%s, %s)", q, ft.listName()))
+		keys, formats, offsets = append(keys, q), append(formats, ft.fieldName()), append(offsets, strconv.FormatInt(off, 10))
+	}
+	if order == 3 {
+		return errors.New("its fields have different byte orders")
+	}
+	t.big = order == 2
+	if t.big {
+		if t.item > maxUnits {
+			return fmt.Errorf("big-endian elements of %d bytes; at most %d are supported", t.item, maxUnits)
+		}
+		t.swap = append(units, slices.Repeat([]int{1}, t.item-at)...)
+	}
+	packed = packed && at == t.item
+	t.kind = 'V'
+	t.name = pytree.DType("[" + strings.Join(list, ", ") + "]")
+	if !packed {
+		t.name = pytree.DType(fmt.Sprintf("{'names': [%s], 'formats': [%s], 'offsets': [%s], 'itemsize': %d}",
+			strings.Join(keys, ", "), strings.Join(formats, ", "), strings.Join(offsets, ", "), t.item))
+	}
+	return nil
+}
+
+// units is swap for a whole element of at most maxUnits bytes.
+func (t *npType) units() []int {
+	if len(t.swap) == 0 {
+		return slices.Repeat([]int{1}, t.item)
+	}
+	var units []int
+	for n := 0; n < t.item; n += units[len(units)-1] {
+		units = append(units, t.swap[len(units)%len(t.swap)])
+	}
+	return units
+}
+
+// fieldName is the type as it stands in a structured type's name: quoted, with
+// its byte order.
+func (t *npType) fieldName() string {
+	n := string(t.name)
+	if n[0] == '[' || n[0] == '{' || n[0] == '(' {
+		return n
+	}
+	return "'" + t.codeName() + "'"
+}
+
+// listName is fieldName in a list of fields, where a subarray is two items.
+func (t *npType) listName() string {
+	n := t.fieldName()
+	if n[0] == '(' {
+		return n[1 : len(n)-1]
+	}
+	return n
+}
+
+// codeName is the type code with its byte order: '<f4', '|b1'.
+func (t *npType) codeName() string {
+	n := string(t.name)
+	switch t.kind {
+	case 'U', 'S', 'V':
+		return n
+	case 'M', 'm':
+		_, unit, _ := strings.Cut(n, "[")
+		if unit != "" {
+			unit = "[" + unit
+		}
+		return fmt.Sprintf("<%c8%s", t.kind, unit)
+	}
+	if t.item == 1 {
+		return fmt.Sprintf("|%c1", t.kind)
+	}
+	return fmt.Sprintf("<%c%d", t.kind, t.item)
+}

@@ -1,0 +1,313 @@
+package pt
+
+import (
+	"slices"
+	"strings"
+
+	"ckpt/pickle"
+	"ckpt/pytree"
+)
+
+// callee is the dotted name of the class or function that makes o.
+func callee(o *pickle.Object) string {
+	if len(o.Items) == 0 {
+		return o.Kind.String()
+	}
+	return className(o.Items[0])
+}
+
+// className is the dotted name of a class.
+func className(v pickle.Value) string {
+	switch v.Kind() {
+	case pickle.Global:
+		m, n := v.Obj().Global()
+		return m + "." + n
+	case pickle.Persistent:
+		if class, ok := persistentClass(v); ok {
+			return className(class)
+		}
+	case pickle.Call:
+		// getattr(class, "name"): a nested class, or an enum member.
+		o := v.Obj()
+		if name := callee(o); name == "builtins.getattr" || name == "__builtin__.getattr" {
+			if args, ok := tuple(o.Items[1]); ok && len(args) == 2 && args[0].Kind() != pickle.Call {
+				if attr, ok := str(args[1]); ok {
+					return className(args[0]) + "." + attr
+				}
+			}
+		}
+	}
+	return v.Kind().String()
+}
+
+// persistentClass is the class that a persistent id names: the legacy format
+// saves a module's class as ('module', class, source file, source), the tar as
+// (class, source file, source).
+func persistentClass(v pickle.Value) (pickle.Value, bool) {
+	id, _ := tuple(v.Obj().Items[0])
+	if len(id) > 0 {
+		if kind, _ := str(id[0]); kind == "module" {
+			id = id[1:]
+		}
+	}
+	if len(id) == 0 || id[0].Kind() != pickle.Global {
+		return pickle.Value{}, false
+	}
+	return id[0], true
+}
+
+// constructed builds what a call of a class or function stands for.
+func (b *builder) constructed(v pickle.Value, o *pickle.Object) (pytree.Node, error) {
+	args, ok := tuple(o.Items[1])
+	if !ok {
+		return nil, badCall(o, "the arguments are a %v, not a tuple", o.Items[1].Kind())
+	}
+	if o.Kind == pickle.Call {
+		if f, ok := known[callee(o)]; ok {
+			if n, err := f(b, v, o, args); n != nil || err != nil {
+				return n, err
+			}
+		}
+	}
+	if text, ok := knownText(o); ok {
+		return &pytree.Opaque{Type: callee(o), Text: text, Payload: v}, nil
+	}
+	return b.generic(o, args)
+}
+
+// maker turns a call into a node. It returns neither node nor error for
+// arguments that make the call an ordinary one.
+type maker func(b *builder, v pickle.Value, o *pickle.Object, args []pickle.Value) (pytree.Node, error)
+
+// known is the calls with a meaning of their own, filled in by init in the
+// files that hold the makers, because a maker may need the table.
+var known map[string]maker
+
+func init() {
+	known = map[string]maker{
+		"collections.OrderedDict":         orderedDict,
+		"collections.defaultdict":         defaultDict,
+		"collections.Counter":             counter,
+		"collections.deque":               deque,
+		"torch.Size":                      torchSize,
+		"_codecs.encode":                  encoded,
+		"builtins.getattr":                attribute,
+		"__builtin__.getattr":             attribute,
+		"torch.device":                    device,
+		"copy_reg._reconstructor":         reconstructor,
+		"copyreg._reconstructor":          reconstructor,
+		"torch.serialization._get_layout": layout,
+	}
+	for _, module := range []string{"builtins", "__builtin__"} {
+		known[module+".set"] = setOf
+		known[module+".frozenset"] = setOf
+		known[module+".bytearray"] = byteArrayOf
+		known[module+".bytes"] = bytesOf
+	}
+	addTensorMakers(known)
+	addNumpyMakers(known)
+}
+
+// generic builds an object of a class that is not known: its constructor
+// arguments under integers, its attributes under their names, its items under
+// their keys.
+func (b *builder) generic(o *pickle.Object, args []pickle.Value) (pytree.Node, error) {
+	return b.instance(o, className(o.Items[0]), &call{kind: o.Kind, callee: o.Items[0]}, args)
+}
+
+// instance builds an object. names, if given, are the arguments' names.
+func (b *builder) instance(o *pickle.Object, typ string, how *call, args []pickle.Value, names ...string) (pytree.Node, error) {
+	c := &pytree.Container{Kind: pytree.Object, Type: typ}
+	c.Payload = &meta{call: how}
+	defer b.begin(o, c)()
+	if how.callee.Kind() != pickle.Global && className(how.callee) == how.callee.Kind().String() {
+		if err := b.addParts(c, pytree.Arg, []pytree.Key{pytree.StringKey(funcKey)}, []pickle.Value{how.callee}); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.addArgs(c, args, names); err != nil {
+		return nil, err
+	}
+	if err := b.addKeywords(c, o, how); err != nil {
+		return nil, err
+	}
+	if err := b.addState(c, o, how); err != nil {
+		return nil, err
+	}
+	how.sets = len(o.SetItems()) > 0
+	items := append(slices.Clip(o.ListItems()), o.SetItems()...)
+	if err := b.addParts(c, pytree.Item, indices(len(items)), items); err != nil {
+		return nil, err
+	}
+	if err := b.addPairs2(c, o.DictItems(), pytree.DictItem); err != nil {
+		return nil, err
+	}
+	separate(c)
+	b.modules = b.modules || isModule(c)
+	return c, nil
+}
+
+func (b *builder) addParts(c *pytree.Container, part pytree.Part, keys []pytree.Key, values []pickle.Value) error {
+	for i, v := range values {
+		n, err := b.child(keys[i], v)
+		if err != nil {
+			return err
+		}
+		c.Entries = append(c.Entries, pytree.Entry{Key: keys[i], Value: n, Part: part})
+	}
+	return nil
+}
+
+func (b *builder) addArgs(c *pytree.Container, args []pickle.Value, names []string) error {
+	keys := indices(len(args))
+	for i := range names[:min(len(names), len(keys))] {
+		keys[i] = pytree.StringKey(names[i])
+	}
+	return b.addParts(c, pytree.Arg, keys, args)
+}
+
+func indices(n int) []pytree.Key {
+	keys := make([]pytree.Key, n)
+	for i := range keys {
+		keys[i] = pytree.IntKey(int64(i))
+	}
+	return keys
+}
+
+// separate gives every entry of an object a key of its own: where two parts
+// share one, the arguments and attributes move into a container each.
+func separate(c *pytree.Container) {
+	seen := make(map[pytree.Key]bool, len(c.Entries))
+	for _, e := range c.Entries {
+		seen[e.Key] = true
+	}
+	if len(seen) == len(c.Entries) {
+		return
+	}
+	holders := map[pytree.Part]string{pytree.Arg: argsKey, pytree.KeywordArg: kwargsKey, pytree.Attr: dictKey}
+	var out []pytree.Entry
+	at := make(map[pytree.Part]int)
+	for _, e := range c.Entries {
+		name, ok := holders[e.Part]
+		if !ok {
+			out = append(out, e)
+			continue
+		}
+		i, ok := at[e.Part]
+		if !ok {
+			i = len(out)
+			at[e.Part] = i
+			h := &pytree.Container{Kind: pytree.Object, Type: name}
+			out = append(out, pytree.Entry{Key: pytree.StringKey(name), Value: h, Part: e.Part})
+		}
+		h := out[i].Value.(*pytree.Container)
+		h.Entries = append(h.Entries, e)
+	}
+	c.Entries = out
+}
+
+func (b *builder) addKeywords(c *pytree.Container, o *pickle.Object, how *call) error {
+	if o.Kind != pickle.New || len(o.Items) < 3 {
+		return nil
+	}
+	how.kwargs = true
+	if o.Items[2].Kind() != pickle.Dict {
+		return badCall(o, "the keyword arguments are a %v, not a dict", o.Items[2].Kind())
+	}
+	return b.addPairs2(c, o.Items[2].Obj().Items, pytree.KeywordArg)
+}
+
+// addPairs2 appends pairs to a container that has entries already.
+func (b *builder) addPairs2(c *pytree.Container, items []pickle.Value, part pytree.Part) error {
+	h := &pytree.Container{Payload: c.Payload}
+	if err := b.addPairs(h, items, part); err != nil {
+		return err
+	}
+	c.Entries = append(c.Entries, h.Entries...)
+	return nil
+}
+
+// addState shows the arguments of BUILD. pickle gives an instance a dict of
+// attributes, or a pair of that and a dict of slots, unless its class has a
+// __setstate__, which may take anything.
+func (b *builder) addState(c *pytree.Container, o *pickle.Object, how *call) error {
+	states := o.State()
+	if len(states) == 0 {
+		return nil
+	}
+	if len(states) > 1 {
+		return badCall(o, "its state is set %d times", len(states))
+	}
+	s := states[0]
+	pairs, form := stateItems(s)
+	how.state = form
+	if form == bothState {
+		how.slots = make(map[pytree.Key]bool)
+		slots := s.Obj().Items[1].Obj().Items
+		for i := 0; i < len(slots); i += 2 {
+			how.slots[keyOf(slots[i])] = true
+		}
+	}
+	if form == otherState {
+		return b.addParts(c, pytree.Attr, []pytree.Key{pytree.StringKey(stateKey)}, []pickle.Value{s})
+	}
+	return b.addPairs2(c, pairs, pytree.Attr)
+}
+
+// stateItems is the attributes in a state, as alternating keys and values.
+func stateItems(s pickle.Value) ([]pickle.Value, stateForm) {
+	switch s.Kind() {
+	case pickle.Dict:
+		if attributeNames(s.Obj().Items) {
+			return s.Obj().Items, dictState
+		}
+	case pickle.Tuple:
+		t := s.Obj().Items
+		if len(t) != 2 || t[1].Kind() != pickle.Dict || !attributeNames(t[1].Obj().Items) {
+			break
+		}
+		if t[0].Kind() == pickle.None {
+			return t[1].Obj().Items, slotsState
+		}
+		if t[0].Kind() == pickle.Dict && attributeNames(t[0].Obj().Items) {
+			return append(slices.Clip(t[0].Obj().Items), t[1].Obj().Items...), bothState
+		}
+	}
+	return nil, otherState
+}
+
+// attributeNames reports whether all keys among items are strings, each once.
+func attributeNames(items []pickle.Value) bool {
+	for i := 0; i+1 < len(items); i += 2 {
+		if _, ok := keyOf(items[i]).IsString(); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// attribute is getattr(class, "name"): something nested in a class, by name.
+func attribute(_ *builder, v pickle.Value, o *pickle.Object, args []pickle.Value) (pytree.Node, error) {
+	name := className(v)
+	if len(args) != 2 || !strings.Contains(name, ".") || len(o.State()) > 0 {
+		return nil, nil
+	}
+	return &pytree.Opaque{Type: "global", Text: name, Payload: v}, nil
+}
+
+// reconstructor is copyreg._reconstructor(class, base, state), by which
+// protocols 0 and 1 make an instance. With the base object there is nothing to
+// show but the class.
+func reconstructor(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.Value) (pytree.Node, error) {
+	if len(args) != 3 || args[2].Kind() != pickle.None {
+		return nil, nil
+	}
+	if base := className(args[1]); base != "builtins.object" && base != "__builtin__.object" {
+		return nil, nil
+	}
+	hidden, err := b.hiddenTuple(o.Items[1])
+	if err != nil {
+		return nil, err
+	}
+	return b.instance(o, className(args[0]), &call{kind: pickle.Call, callee: o.Items[0], hidden: hidden}, nil)
+}
