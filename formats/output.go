@@ -114,8 +114,11 @@ func (o *Output) copyStream(src pytree.Source) (crc uint32, err error) {
 			return 0, err
 		}
 		n, err := io.ReadFull(rc, o.chunk[:min(left, int64(len(o.chunk)))])
-		if err != nil {
+		if err == io.EOF || err == io.ErrUnexpectedEOF {
 			return 0, fmt.Errorf("%d bytes missing: %w", left-int64(n), io.ErrUnexpectedEOF)
+		}
+		if err != nil {
+			return 0, err
 		}
 		crc = crc32.Update(crc, crc32.IEEETable, o.chunk[:n])
 		if _, err := o.Write(o.chunk[:n]); err != nil {

@@ -163,5 +163,5 @@ class Comparison(object):
             if any(below(c["path"], p) for p in self.loose):
                 continue
             self.checked["container"] += 1
-            if got.get(key) != c["type"]:
+            if c["type"] is not None and got.get(key) != c["type"]:
                 self.differences.append("%s: torch has a %s, ckpt %s" % (key, c["type"], got.get(key, "a plain container")))

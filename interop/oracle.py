@@ -236,6 +236,7 @@ class Oracle(object):
         elif isinstance(x, tuple) and hasattr(x, "_fields"):
             self.items(path, typ, enumerate(x))
         elif isinstance(x, torch.jit.ScriptModule):
+            self.containers.append({"path": path, "type": None, "module": True})
             for name, t in x.state_dict().items():
                 self.emit(path + [name], "tensor", dotted=True, **tensor_fields(t))
         elif isinstance(x, torch.nn.Module):
@@ -281,18 +282,16 @@ class Oracle(object):
         else:
             typ = qualified(func) if isinstance(func, type) else func.__module__ + "." + func.__qualname__
         listed, mapped = list(listed or ()), list(mapped or ())
-        if args and (listed or mapped):
-            self.items(path + ["__args__"], "__args__", enumerate(args), empty=False)
-        else:
-            pairs += enumerate(args)
-        attrs = self.attributes(state)
-        if mapped and attrs:
-            self.items(path + ["__dict__"], "__dict__", attrs, empty=False)
-        else:
-            pairs += attrs
-        pairs += enumerate(listed)
-        pairs += ((key_of(k), v) for k, v in mapped)
-        self.items(path, typ, pairs)
+        args, attrs = list(enumerate(args)), self.attributes(state)
+        items = list(enumerate(listed)) + [(key_of(k), v) for k, v in mapped]
+        keys = [k for k, _ in args + attrs + items]
+        if len(set(map(repr, keys))) < len(keys):  # two parts share a key: a place of their own
+            if args:
+                self.items(path + ["__args__"], "__args__", args, empty=False)
+            if attrs:
+                self.items(path + ["__dict__"], "__dict__", attrs, empty=False)
+            args, attrs = [], []
+        self.items(path, typ, pairs + args + attrs + items)
 
     @staticmethod
     def attributes(state):

@@ -3,6 +3,8 @@ package pickle
 import (
 	"bytes"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"testing"
@@ -95,4 +97,52 @@ func BenchmarkReadStateDict(b *testing.B) {
 		runtime.KeepAlive(p)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchTensors, "ns/tensor")
+}
+
+// randomLatin1 is array data as protocol 2 writes it: n random bytes, each a
+// character, in UTF-8. It is what branch predictors like least.
+func randomLatin1(n int) (raw, utf8 []byte) {
+	raw = make([]byte, n)
+	rand.NewChaCha8([32]byte{1}).Read(raw)
+	return raw, appendLatin1(make([]byte, 0, 2*n), raw)
+}
+
+// BenchmarkOpenLatin1 measures in bytes of the array.
+func BenchmarkOpenLatin1(b *testing.B) {
+	raw, text := randomLatin1(16 << 20)
+	blob := Blob{R: bytes.NewReader(text), Len: int64(len(text))}
+	b.SetBytes(int64(len(raw)))
+	buf := make([]byte, 64<<10)
+	for b.Loop() {
+		r := blob.OpenLatin1()
+		var n int
+		for {
+			k, err := r.Read(buf)
+			n += k
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+		if n != len(raw) {
+			b.Fatal(n)
+		}
+	}
+}
+
+// BenchmarkBytesLatin1From measures in bytes of the array, too.
+func BenchmarkBytesLatin1From(b *testing.B) {
+	raw, _ := randomLatin1(16 << 20)
+	b.SetBytes(int64(len(raw)))
+	for b.Loop() {
+		w := NewWriter(io.Discard)
+		w.BytesLatin1From(int64(len(raw)), func() (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(raw)), nil
+		})
+		if _, err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

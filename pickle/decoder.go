@@ -127,56 +127,61 @@ func cutRune(b []byte) int {
 }
 
 // wordSlack is how much room utf8ToLatin1 needs in dst beyond what it writes.
-const wordSlack = 8
+const wordSlack = 12
 
 // utf8ToLatin1 gives each character of UTF-8 one byte. Array data is a mixture of
 // ASCII and others that no branch predictor follows, so it works on eight bytes
 // at once: it checks them, computes the result of each byte that ends a
-// character, and then stores all, stepping over those that begin one.
+// character, and stores these in two halves.
 func utf8ToLatin1(dst, src []byte, end bool) ([]byte, int, error) {
-	const (
-		high = 0x8080808080808080
-		low2 = 0x0303030303030303
-		top2 = 0xc0c0c0c0c0c0c0c0
-	)
 	o := len(dst)
 	if cap(dst)-o < len(src)+wordSlack {
 		dst = append(make([]byte, 0, o+len(src)+wordSlack), dst...)
 	}
 	out := dst[:o+len(src)+wordSlack]
 	i := 0
-	carry := uint64(0) // the byte before, if it begins a character
-	for ; i+8 <= len(src); i += 8 {
+	if len(src) > 0 && src[0] < utf8.RuneSelf { // so that there is a byte before
+		out[o] = src[0]
+		o, i = o+1, 1
+	} else if len(src) > 1 && src[0]&0xfe == 0xc2 && src[1]&0xc0 == 0x80 {
+		out[o] = src[0]<<6 | src[1]&0x3f
+		o, i = o+1, 2
+	}
+	for ; i > 0 && i+8 <= len(src); i += 8 {
+		const high = 0x8080808080808080
 		u := binary.LittleEndian.Uint64(src[i:])
-		if u&high == 0 && carry == 0 {
-			binary.LittleEndian.PutUint64(out[o:], u)
+		before := binary.LittleEndian.Uint64(src[i-1:])
+		w := (*[wordSlack]byte)(out[o:])
+		if (u|before)&high == 0 {
+			binary.LittleEndian.PutUint64(w[:], u)
 			o += 8
 			continue
 		}
 		begins := u & (u << 1) & high
 		follows := u &^ (u << 1) & high
-		before := u<<8 | carry
-		expect := begins<<8 | carry&0x80
+		b := begins >> 7
 		// 110000 1x is all that begins a character up to U+00FF.
-		wrong := begins & (u<<2 | u<<3 | u<<4 | u<<5 | ^(u << 6))
-		if follows != expect || wrong != 0 {
+		wrong := (u ^ 0xc2c2c2c2c2c2c2c2) & (b<<8 - b) & 0xfefefefefefefefe
+		if follows^(before&(before<<1)&high)|wrong != 0 {
 			break
 		}
-		mask := (follows >> 7) * 0xff & top2
-		v := u&^mask | (before&low2)<<6&mask
-		skip := begins >> 7
-		w := out[o : o+8 : o+8]
-		k := 0
-		for range 8 {
-			w[k&7] = byte(v)
-			k += 1 - int(skip&1)
-			v >>= 8
-			skip >>= 8
-		}
-		o += k
-		carry = u >> 56 & (begins >> 63 * 0xff)
+		top := follows | follows>>1
+		v := u&^top | before<<6&top
+		// Close up each pair of bytes if its first begins a character, then each
+		// four if their first pair has lost one.
+		m := b & 0x0001000100010001
+		v ^= (v ^ v>>8) & (m<<8 - m)
+		lost := (b | b>>8) & 0x0001000100010001
+		m = lost & 0x0000000100000001
+		v ^= (v ^ (v&0x000000ff000000ff | v>>8&0x00ffff0000ffff00)) & (m<<32 - m)
+		lost += lost >> 16
+		n := int(lost & 3)
+		binary.LittleEndian.PutUint32(w[:], uint32(v))
+		binary.LittleEndian.PutUint32(w[(4-n)&7:], uint32(v>>32))
+		o += 8 - n - int(lost>>32&3)
 	}
-	if carry != 0 {
+	// The word before may have ended within a character.
+	if i > 0 && src[i-1] >= 0xc0 {
 		i--
 	}
 	for i < len(src) {

@@ -27,6 +27,8 @@ type machine struct {
 	lastIdx *keyIndex
 
 	globals    map[globalName]*Object
+	mentions   []*[mentionBlock]mention
+	mentioned  int
 	extensions map[int64]*Object
 	emptyTuple *Object
 	scratch    []byte
@@ -50,6 +52,7 @@ func Read(r io.ReaderAt, off, size int64) (*Pickle, error) {
 	}
 	m.result.End = m.pos()
 	m.result.Nodes = m.alloc.made
+	m.result.Globals = m.globalRefs()
 	p := m.result // a copy, so that the machine can be collected
 	return &p, nil
 }

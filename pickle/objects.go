@@ -57,13 +57,43 @@ func (m *machine) global(module, name string) (*Object, error) {
 		}
 		m.globals[key] = o
 	}
-	mod, nam := o.Global()
-	m.mention(mod, nam)
+	m.mention(o)
 	return o, nil
 }
 
-func (m *machine) mention(module, name string) {
-	m.result.Globals = append(m.result.Globals, GlobalRef{module, name, m.at, opNames[m.op]})
+// mention is a GlobalRef while the pickle is being read, in less space.
+type mention struct {
+	obj *Object // a Global or Extension
+	at  int64
+	op  byte
+}
+
+const mentionBlock = 128
+
+// mention records that the opcode being run names a global.
+func (m *machine) mention(o *Object) {
+	if m.mentioned%mentionBlock == 0 {
+		m.mentions = append(m.mentions, new([mentionBlock]mention))
+	}
+	m.mentions[len(m.mentions)-1][m.mentioned%mentionBlock] = mention{o, m.at, m.op}
+	m.mentioned++
+}
+
+func (m *machine) globalRefs() []GlobalRef {
+	if m.mentioned == 0 {
+		return nil
+	}
+	refs := make([]GlobalRef, m.mentioned)
+	for i := range refs {
+		t := &m.mentions[i/mentionBlock][i%mentionBlock]
+		refs[i] = GlobalRef{Pos: t.at, Op: opNames[t.op]}
+		if t.obj.Kind == Extension {
+			refs[i].Name = strconv.FormatInt(t.obj.Items[0].Int(), 10)
+		} else {
+			refs[i].Module, refs[i].Name = t.obj.Global()
+		}
+	}
+	return refs
 }
 
 func (m *machine) stackGlobal() error {
@@ -114,7 +144,7 @@ func (m *machine) extension(arg []byte) error {
 		}
 		m.extensions[code] = o
 	}
-	m.mention("", strconv.FormatInt(code, 10))
+	m.mention(o)
 	m.push(objectValue(o))
 	return nil
 }

@@ -18,21 +18,17 @@ var decoders = map[DType]func([]float64, []byte){
 			dst[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
 		}
 	},
-	Float16: func(dst []float64, b []byte) {
-		for i := range dst {
-			dst[i] = float16(binary.LittleEndian.Uint16(b[2*i:]))
-		}
-	},
-	Int64:  each(8, func(b []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(b))) }),
-	Int32:  each(4, func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) }),
-	Int16:  each(2, func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }),
-	Int8:   each(1, func(b []byte) float64 { return float64(int8(b[0])) }),
-	Uint64: each(8, func(b []byte) float64 { return float64(binary.LittleEndian.Uint64(b)) }),
-	Uint32: each(4, func(b []byte) float64 { return float64(binary.LittleEndian.Uint32(b)) }),
-	Uint16: each(2, func(b []byte) float64 { return float64(binary.LittleEndian.Uint16(b)) }),
-	Uint8:  each(1, func(b []byte) float64 { return float64(b[0]) }),
-	Bool: each(1, func(b []byte) float64 {
-		if b[0] != 0 {
+	Float16: decodeFloat16,
+	Int64:   each(8, func(b []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(b))) }),
+	Int32:   each(4, func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) }),
+	Int16:   each(2, func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }),
+	Int8:    codes(func(c byte) float64 { return float64(int8(c)) }),
+	Uint64:  each(8, func(b []byte) float64 { return float64(binary.LittleEndian.Uint64(b)) }),
+	Uint32:  each(4, func(b []byte) float64 { return float64(binary.LittleEndian.Uint32(b)) }),
+	Uint16:  each(2, func(b []byte) float64 { return float64(binary.LittleEndian.Uint16(b)) }),
+	Uint8:   codes(func(c byte) float64 { return float64(c) }),
+	Bool: codes(func(c byte) float64 {
+		if c != 0 {
 			return 1
 		}
 		return 0
@@ -41,11 +37,11 @@ var decoders = map[DType]func([]float64, []byte){
 	Float8E4M3FNU: float8(4, 3, 8, unsignedZero),
 	Float8E5M2:    float8(5, 2, 15, ieee),
 	Float8E5M2FNU: float8(5, 2, 16, unsignedZero),
-	Float8E8M0FNU: each(1, func(b []byte) float64 {
-		if b[0] == 0xFF {
+	Float8E8M0FNU: codes(func(c byte) float64 {
+		if c == 0xFF {
 			return math.NaN()
 		}
-		return math.Ldexp(1, int(b[0])-127)
+		return math.Ldexp(1, int(c)-127)
 	}),
 }
 
@@ -57,14 +53,18 @@ func each(size int, one func([]byte) float64) func([]float64, []byte) {
 	}
 }
 
-// float16 decodes an IEEE 754 half. Its bits, moved to where a float32 has them,
-// mean 2^-112 of the value; multiplying that back is exact, subnormals included.
-func float16(h uint16) float64 {
-	if h&0x7C00 == 0x7C00 {
-		return smallFloat(uint32(h), 5, 10, 15, ieee)
+// decodeFloat16 decodes IEEE 754 halves. The bits of one, moved to where a
+// float32 has them, mean 2^-112 of its value; multiplying that back is exact,
+// subnormals included.
+func decodeFloat16(dst []float64, b []byte) {
+	for i := range dst {
+		h := uint32(binary.LittleEndian.Uint16(b[2*i:]))
+		if h&0x7C00 == 0x7C00 {
+			dst[i] = smallFloat(h, 5, 10, 15, ieee)
+			continue
+		}
+		dst[i] = float64(math.Float32frombits(h&0x8000<<16|h&0x7FFF<<13)) * 0x1p112
 	}
-	f := math.Float32frombits(uint32(h&0x7FFF)<<13) * 0x1p112
-	return float64(math.Float32frombits(math.Float32bits(f) | uint32(h&0x8000)<<16))
 }
 
 // specials is what a small float format does with its outermost codes.
@@ -77,13 +77,18 @@ const (
 )
 
 func float8(exp, mant, bias int, sp specials) func([]float64, []byte) {
+	return codes(func(c byte) float64 { return smallFloat(uint32(c), exp, mant, bias, sp) })
+}
+
+// codes decodes a type of one byte by a table.
+func codes(one func(c byte) float64) func([]float64, []byte) {
 	var table [256]float64
 	for i := range table {
-		table[i] = smallFloat(uint32(i), exp, mant, bias, sp)
+		table[i] = one(byte(i))
 	}
 	return func(dst []float64, b []byte) {
-		for i := range dst {
-			dst[i] = table[b[i]]
+		for i, c := range b[:len(dst)] {
+			dst[i] = table[c]
 		}
 	}
 }

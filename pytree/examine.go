@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Exam is what reading a tensor through tells of it.
@@ -62,22 +63,18 @@ func Examine(ctx context.Context, tensors []*Tensor, opt ExamOptions) []Exam {
 	slices.SortStableFunc(first, func(a, b int) int {
 		return cmp.Compare(tensors[b].Bytes(), tensors[a].Bytes())
 	})
-	work := make(chan int)
+	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), len(first)) {
 		wg.Go(func() {
 			x := newExaminer(opt)
-			for i := range work {
-				exams[i] = x.examine(ctx, tensors[i])
+			for n := next.Add(1); n <= int64(len(first)); n = next.Add(1) {
+				if i := first[n-1]; exams[i].Err == nil {
+					exams[i] = x.examine(ctx, tensors[i])
+				}
 			}
 		})
 	}
-	for _, i := range first {
-		if exams[i].Err == nil {
-			work <- i
-		}
-	}
-	close(work)
 	wg.Wait()
 	for i, j := range same {
 		exams[i] = exams[j]

@@ -189,7 +189,7 @@ func unescape(s string) string {
 		case 'u':
 			r := hex4(s[i+1:])
 			i += 4
-			if low, ok := strings.CutPrefix(s[min(i+1, len(s)):], `\u`); ok && utf16.IsSurrogate(r) {
+			if low, ok := strings.CutPrefix(s[min(i+1, len(s)):], `\u`); ok {
 				if pair := utf16.DecodeRune(r, hex4(low)); pair != utf8.RuneError {
 					r = pair
 					i += 6
@@ -213,20 +213,7 @@ func (p Path) Dotted() string {
 	s := string(p)
 	// Nearly every path is strings without escapes: no key need be decoded.
 	if strings.IndexByte(s, '\\') < 0 && strings.IndexByte(s, otherMark) < 0 {
-		var b strings.Builder
-		b.Grow(len(s))
-		in := false
-		for i := 1; i < len(s)-1; i++ {
-			switch c := s[i]; {
-			case c == '"':
-				in = !in
-			case c == ',' && !in:
-				b.WriteByte('.')
-			default:
-				b.WriteByte(c)
-			}
-		}
-		return b.String()
+		return dottedPlain(strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"))
 	}
 	keys := p.Keys()
 	texts := make([]string, len(keys))
@@ -234,6 +221,33 @@ func (p Path) Dotted() string {
 		texts[i] = k.String()
 	}
 	return strings.Join(texts, ".")
+}
+
+// dottedPlain is the dotted form of the inside of a path without escapes.
+func dottedPlain(s string) string {
+	first, rest, _ := cutPlain(s)
+	if rest == "" {
+		return first
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	b.WriteString(first)
+	for more := true; more; {
+		var text string
+		text, rest, more = cutPlain(rest)
+		b.WriteByte('.')
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// cutPlain takes the first key's text off s.
+func cutPlain(s string) (text, rest string, more bool) {
+	if inside, ok := strings.CutPrefix(s, `"`); ok {
+		text, rest, _ = strings.Cut(inside, `"`)
+		return text, strings.TrimPrefix(rest, ","), rest != ""
+	}
+	return strings.Cut(s, ",")
 }
 
 // JSON is p as a JSON list of strings and integers for machines to read. Unlike

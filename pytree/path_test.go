@@ -62,6 +62,26 @@ func TestPathForms(t *testing.T) {
 	}
 }
 
+// TestKeysApart has keys that an escape without care would make one.
+func TestKeysApart(t *testing.T) {
+	seen := make(map[Path]Key)
+	for _, k := range []Key{
+		StringKey("\xff\xff"), StringKey("\xff\\xff"), StringKey("\xff"), StringKey(`\xff`), StringKey("\uFFFD"), StringKey("\xfe"),
+		OtherKey("\xff\xff"), OtherKey(`\xff`), OtherKey("\uFFFD"), OtherKey("None"), StringKey("None"), StringKey(`~"None"`),
+		StringKey("0"), IntKey(0), OtherKey("0"), StringKey("\xed\xa0\xbd\xed\xb8\x80"), StringKey("😀"), StringKey(`\ud83d\ude00`),
+	} {
+		p := MakePath(k)
+		// A text that is none gives the same key, whoever makes it.
+		if was, ok := seen[p]; ok && was != k || ok && k.Addressable() {
+			t.Errorf("%s stands for %q and for %q", p, was, k)
+		}
+		seen[p] = k
+	}
+	if len(seen) != 17 {
+		t.Errorf("%d paths, want 17", len(seen))
+	}
+}
+
 // hostileTexts are pieces that a wrong scanner of paths trips over.
 var hostileTexts = []string{
 	"", ".", "a", "0", "-1", `"`, `\`, `\"`, `\u0041`, `\ud800`, ",", "[", "]", "~", `~"`, "],[", "\n", "\r", "\t", "\b", "\f", "\x00", "\x1f", "\x7f",

@@ -74,48 +74,83 @@ func (a *accumulator) count(vals []float64) {
 	}
 }
 
+// block adds decoded values.
 func (a *accumulator) block(vals []float64) {
-	finite := vals[:0]
-	lo, hi, sum := math.Inf(1), math.Inf(-1), 0.0
+	lo, hi, sum, zeros := summary(vals)
+	if sum-sum != 0 { // not all are finite, or their sum is not
+		vals = a.finite(vals)
+		if len(vals) == 0 {
+			return
+		}
+		lo, hi, sum, zeros = summary(vals)
+	}
+	n := float64(len(vals))
+	mean := sum / n
+	if math.IsInf(sum, 0) || sum != sum {
+		mean = 0
+		for _, v := range vals {
+			mean += v / n
+		}
+	}
+	mean = min(max(mean, lo), hi) // rounding must not give a constant a deviation
+	a.s.Min, a.s.Max = min(a.s.Min, lo), max(a.s.Max, hi)
+	a.s.Zeros += zeros
+	a.merge(n, mean, deviation(vals, mean))
+}
+
+// summary is least, greatest, sum and number of zeros. Where there are values
+// that are not finite, neither is the sum. Four sums at once keep the processor
+// from waiting for each addition.
+func summary(vals []float64) (lo, hi, sum float64, zeros int64) {
+	var s0, s1, s2, s3 float64
+	lo, hi = math.Inf(1), math.Inf(-1)
 	for _, v := range vals {
-		if v-v != 0 { // NaN or infinite
-			if v != v {
-				a.s.NaN++
-			} else {
-				a.s.Inf++
-			}
-			continue
-		}
-		if v == 0 {
-			a.s.Zeros++
-		}
 		if v < lo {
 			lo = v
 		}
 		if v > hi {
 			hi = v
 		}
-		sum += v
-		finite = append(finite, v)
-	}
-	if len(finite) == 0 {
-		return
-	}
-	n := float64(len(finite))
-	mean := sum / n
-	if math.IsInf(sum, 0) {
-		mean = 0
-		for _, v := range finite {
-			mean += v / n
+		if v == 0 {
+			zeros++
 		}
 	}
-	mean = min(max(mean, lo), hi) // rounding must not give a constant a deviation
-	m2 := 0.0
-	for _, v := range finite {
-		m2 += (v - mean) * (v - mean)
+	for ; len(vals) >= 4; vals = vals[4:] {
+		s0, s1, s2, s3 = s0+vals[0], s1+vals[1], s2+vals[2], s3+vals[3]
 	}
-	a.s.Min, a.s.Max = min(a.s.Min, lo), max(a.s.Max, hi)
-	a.merge(n, mean, m2)
+	for _, v := range vals {
+		s0 += v
+	}
+	return lo, hi, (s0 + s1) + (s2 + s3), zeros
+}
+
+// deviation is the sum of the squared distances from mean.
+func deviation(vals []float64, mean float64) float64 {
+	var s0, s1, s2, s3 float64
+	for ; len(vals) >= 4; vals = vals[4:] {
+		d0, d1, d2, d3 := vals[0]-mean, vals[1]-mean, vals[2]-mean, vals[3]-mean
+		s0, s1, s2, s3 = s0+d0*d0, s1+d1*d1, s2+d2*d2, s3+d3*d3
+	}
+	for _, v := range vals {
+		s0 += (v - mean) * (v - mean)
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// finite counts the values that are not finite and moves the others together.
+func (a *accumulator) finite(vals []float64) []float64 {
+	kept := vals[:0]
+	for _, v := range vals {
+		switch {
+		case v-v == 0:
+			kept = append(kept, v)
+		case v != v:
+			a.s.NaN++
+		default:
+			a.s.Inf++
+		}
+	}
+	return kept
 }
 
 // merge adds n values of the given mean and sum of squared deviations.

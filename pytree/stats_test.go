@@ -121,6 +121,7 @@ func TestStatsExtremes(t *testing.T) {
 		mean, std float64
 	}{
 		{"the sum overflows", bytes.Repeat(float64s(huge), 5000), huge, 0},
+		{"the sum overflows, and the mean is none of the values", bytes.Repeat(float64s(huge, huge/2), 2000), huge / 4 * 3, math.Inf(1)},
 		{"constants have no deviation", bytes.Repeat(float64s(0.1), 5001), 0.1, 0},
 		{"a constant whose square overflows", bytes.Repeat(float64s(-1e200), 5000), -1e200, 0},
 		{"blocks of opposite sign", append(bytes.Repeat(float64s(huge), decodeBlock), bytes.Repeat(float64s(-huge), decodeBlock)...), 0, math.Inf(1)},

@@ -46,6 +46,7 @@ func TestCheck(t *testing.T) {
 		{"a product that wraps around to 1", Tensor{DType: Uint8, Shape: []int64{0x5555555555555555, 3}, Strides: []int64{0, 0}, Storage: sizedStorage(8)}, "overflows"},
 		{"offset and stride that wrap around together", Tensor{DType: Uint8, Shape: []int64{2}, Strides: []int64{1 << 62}, Offset: 1 << 62, Storage: sizedStorage(8)}, "overflow"},
 		{"two strides that wrap around together", Tensor{DType: Uint8, Shape: []int64{2, 2, 2}, Strides: []int64{1 << 62, 1 << 62, 1 << 62}, Storage: sizedStorage(8)}, "overflow"},
+		{"three strides that wrap around downwards", Tensor{DType: Uint8, Shape: []int64{2, 2, 2}, Strides: []int64{-1 << 62, -1 << 62, -1 << 62}, Storage: sizedStorage(8)}, "overflow"},
 		{"a stride of the least integer", Tensor{DType: Uint8, Shape: []int64{2}, Strides: []int64{math.MinInt64}, Storage: sizedStorage(8)}, "overflow"},
 		{"the least integer, which no index reaches", Tensor{DType: Uint8, Shape: []int64{1}, Strides: []int64{math.MinInt64}, Storage: sizedStorage(8)}, ""},
 		{"a stride whose reach wraps around", Tensor{DType: Uint8, Shape: []int64{5}, Strides: []int64{1 << 62}, Storage: sizedStorage(8)}, "overflow"},

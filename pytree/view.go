@@ -1,6 +1,7 @@
 package pytree
 
 import (
+	"encoding/binary"
 	"io"
 	"slices"
 	"sync"
@@ -98,6 +99,21 @@ func (s *swapReader) Read(p []byte) (int, error) {
 }
 
 func swapBytes(b []byte, units []int) {
+	le, be := binary.LittleEndian, binary.BigEndian
+	switch {
+	case len(units) == 1 && units[0] == 2:
+		for ; len(b) > 0; b = b[2:] {
+			le.PutUint16(b, be.Uint16(b))
+		}
+	case len(units) == 1 && units[0] == 4:
+		for ; len(b) > 0; b = b[4:] {
+			le.PutUint32(b, be.Uint32(b))
+		}
+	case len(units) == 1 && units[0] == 8:
+		for ; len(b) > 0; b = b[8:] {
+			le.PutUint64(b, be.Uint64(b))
+		}
+	}
 	for len(b) > 0 {
 		for _, w := range units {
 			slices.Reverse(b[:w])

@@ -170,12 +170,11 @@ func (b *builder) node(v pickle.Value) (pytree.Node, error) {
 		}
 		return n, nil
 	}
-	leave, err := b.descend()
-	if err != nil {
+	if err := b.descend(); err != nil {
 		return nil, b.at(err)
 	}
-	defer leave()
 	n, err := b.object(v, o)
+	b.depth--
 	if err != nil {
 		return nil, b.at(err)
 	}
@@ -184,13 +183,13 @@ func (b *builder) node(v pickle.Value) (pytree.Node, error) {
 }
 
 // descend bounds the recursion, which may go deeper than the tree: a call may
-// wrap a call.
-func (b *builder) descend() (leave func(), err error) {
+// wrap a call. The caller takes one off b.depth when it is done.
+func (b *builder) descend() error {
 	if b.depth > pytree.MaxDepth {
-		return nil, fmt.Errorf("nested deeper than %d levels", pytree.MaxDepth)
+		return fmt.Errorf("nested deeper than %d levels", pytree.MaxDepth)
 	}
 	b.depth++
-	return func() { b.depth-- }, nil
+	return nil
 }
 
 // begin records the container being built for o, so that a loop finds it.

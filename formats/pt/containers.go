@@ -119,7 +119,7 @@ func torchSize(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.Value
 	if !ok {
 		return nil, nil
 	}
-	return b.sequence(o, "torch.Size", items, &meta{call: &call{kind: pickle.Call, callee: o.Items[0], form: tupleForm}})
+	return b.sequence(o, "torch.Size", items, &meta{call: &call{kind: o.Kind, callee: o.Items[0], form: tupleForm}})
 }
 
 // setOf is set([…]) and frozenset([…]), as protocols below 4 write them.

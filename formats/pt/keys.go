@@ -158,9 +158,9 @@ func reprCall(v pickle.Value, o *pickle.Object, depth int) (string, bool) {
 	case isLatin1Call(v) && args[0].Kind() == pickle.Text:
 		raw, err := latin1(args[0].Str())
 		return "b" + reprString(string(raw), true), err == nil
-	case name == "__builtin__.bytes" && len(args) == 0:
+	case name == "builtins.bytes" && len(args) == 0:
 		return "b''", true
-	case name == "__builtin__.frozenset" || name == "builtins.frozenset":
+	case name == "builtins.frozenset":
 		if len(args) != 1 || len(o.SetItems()) > 0 {
 			return "", false
 		}

@@ -20,8 +20,7 @@ func callee(o *pickle.Object) string {
 func className(v pickle.Value) string {
 	switch v.Kind() {
 	case pickle.Global:
-		m, n := v.Obj().Global()
-		return m + "." + n
+		return python3Name(v.Obj().Global())
 	case pickle.Persistent:
 		if class, ok := persistentClass(v); ok {
 			return className(class)
@@ -29,7 +28,7 @@ func className(v pickle.Value) string {
 	case pickle.Call:
 		// getattr(class, "name"): a nested class, or an enum member.
 		o := v.Obj()
-		if name := callee(o); name == "builtins.getattr" || name == "__builtin__.getattr" {
+		if name := callee(o); name == "builtins.getattr" {
 			if args, ok := tuple(o.Items[1]); ok && len(args) == 2 && args[0].Kind() != pickle.Call {
 				if attr, ok := str(args[1]); ok {
 					return className(args[0]) + "." + attr
@@ -62,7 +61,7 @@ func (b *builder) constructed(v pickle.Value, o *pickle.Object) (pytree.Node, er
 	if !ok {
 		return nil, badCall(o, "the arguments are a %v, not a tuple", o.Items[1].Kind())
 	}
-	if o.Kind == pickle.Call {
+	if o.Kind == pickle.Call || callee(o) == "torch.Size" {
 		if f, ok := known[callee(o)]; ok {
 			if n, err := f(b, v, o, args); n != nil || err != nil {
 				return n, err
@@ -70,9 +69,39 @@ func (b *builder) constructed(v pickle.Value, o *pickle.Object) (pytree.Node, er
 		}
 	}
 	if text, ok := knownText(o); ok {
-		return &pytree.Opaque{Type: callee(o), Text: text, Payload: v}, nil
+		return &pytree.Opaque{Type: typeName(o.Items[0]), Text: text, Payload: v}, nil
+	}
+	if text, ok := smallCall(o, args); ok {
+		return &pytree.Opaque{Type: typeName(o.Items[0]), Text: text, Payload: v}, nil
 	}
 	return b.generic(o, args)
+}
+
+// typeName is the name of a class as reports show it: without the module for
+// Python's own.
+func typeName(class pickle.Value) string {
+	return strings.TrimPrefix(className(class), "builtins.")
+}
+
+// smallCall prints a call with one plain argument and nothing else, which is how
+// enum members and much else that is a single value is pickled: Color(1).
+func smallCall(o *pickle.Object, args []pickle.Value) (string, bool) {
+	const longest = 200
+	if o.Kind != pickle.Call || len(args) != 1 || o.Items[0].Kind() != pickle.Global ||
+		len(o.State())+len(o.ListItems())+len(o.SetItems())+len(o.DictItems()) > 0 {
+		return "", false
+	}
+	switch a := args[0]; a.Kind() {
+	case pickle.None, pickle.Bool, pickle.Int, pickle.Float:
+	case pickle.Text, pickle.Raw:
+		if len(a.Str()) > longest {
+			return "", false
+		}
+	default:
+		return "", false
+	}
+	_, name := o.Items[0].Obj().Global()
+	return name + "(" + repr(args[0], 0) + ")", true
 }
 
 // maker turns a call into a node. It returns neither node nor error for
@@ -92,17 +121,13 @@ func init() {
 		"torch.Size":                      torchSize,
 		"_codecs.encode":                  encoded,
 		"builtins.getattr":                attribute,
-		"__builtin__.getattr":             attribute,
+		"builtins.set":                    setOf,
+		"builtins.frozenset":              setOf,
+		"builtins.bytearray":              byteArrayOf,
+		"builtins.bytes":                  bytesOf,
 		"torch.device":                    device,
-		"copy_reg._reconstructor":         reconstructor,
 		"copyreg._reconstructor":          reconstructor,
 		"torch.serialization._get_layout": layout,
-	}
-	for _, module := range []string{"builtins", "__builtin__"} {
-		known[module+".set"] = setOf
-		known[module+".frozenset"] = setOf
-		known[module+".bytearray"] = byteArrayOf
-		known[module+".bytes"] = bytesOf
 	}
 	addTensorMakers(known)
 	addNumpyMakers(known)
@@ -112,7 +137,7 @@ func init() {
 // arguments under integers, its attributes under their names, its items under
 // their keys.
 func (b *builder) generic(o *pickle.Object, args []pickle.Value) (pytree.Node, error) {
-	return b.instance(o, className(o.Items[0]), &call{kind: o.Kind, callee: o.Items[0]}, args)
+	return b.instance(o, typeName(o.Items[0]), &call{kind: o.Kind, callee: o.Items[0]}, args)
 }
 
 // instance builds an object. names, if given, are the arguments' names.
@@ -302,12 +327,12 @@ func reconstructor(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.V
 	if len(args) != 3 || args[2].Kind() != pickle.None {
 		return nil, nil
 	}
-	if base := className(args[1]); base != "builtins.object" && base != "__builtin__.object" {
+	if base := className(args[1]); base != "builtins.object" {
 		return nil, nil
 	}
 	hidden, err := b.hiddenTuple(o.Items[1])
 	if err != nil {
 		return nil, err
 	}
-	return b.instance(o, className(args[0]), &call{kind: pickle.Call, callee: o.Items[0], hidden: hidden}, nil)
+	return b.instance(o, typeName(args[0]), &call{kind: pickle.Call, callee: o.Items[0], hidden: hidden}, nil)
 }

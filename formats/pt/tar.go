@@ -247,6 +247,7 @@ func pickledCount(r *io.SectionReader, off int64) (n, end int64, err error) {
 	return p.Root.Int(), p.End, nil
 }
 
+// eof is err, or that the input ended where more of it was expected.
 func eof(err error) error {
 	if err == nil || err == io.EOF {
 		return io.ErrUnexpectedEOF

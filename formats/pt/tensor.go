@@ -177,6 +177,8 @@ type wrapper struct {
 	// requiresGrad and hooks are arguments of the innermost call.
 	requiresGrad bool
 	hooks        pytree.Node // nil: none
+	// array is set where the innermost is no tensor but a NumPy array.
+	array *npArray
 	// bare tells that there is no tensor: a storage stands by itself.
 	bare bool
 	// class is the storage's class where it is not the usual one of the dtype.
@@ -214,6 +216,9 @@ func (b *builder) dense(o *pickle.Object, args []pickle.Value, dtype pytree.DTyp
 	strides, ok2 := ints(args[3])
 	if !ok || !ok2 {
 		return nil, badCall(o, "size and stride must be tuples of integers, not %s and %s", repr(args[2], 0), repr(args[3], 0))
+	}
+	if slices.ContainsFunc(strides, func(s int64) bool { return s < 0 }) {
+		return nil, badCall(o, "storage %q: stride %s: torch has no negative ones", ref.storage.Key, pytree.ShapeString(strides))
 	}
 	t := &pytree.Tensor{DType: dtype, Shape: shape, Strides: strides, Offset: args[1].Int(), Storage: ref.storage, ItemSize: itemSizes[dtype]}
 	if dtype == "bcomplex32" {
@@ -288,6 +293,9 @@ func addTensorMakers(m map[string]maker) {
 	m["torch.tensor._rebuild_from_type_v2"] = rebuildFromType
 	m[utils+"_rebuild_qtensor"] = rebuildQuantized
 	m[utils+"_rebuild_sparse_tensor"] = rebuildSparse
+	m[utils+"_rebuild_device_tensor_from_numpy"] = rebuildOnDevice
+	m[utils+"_rebuild_device_tensor_from_cpu_tensor"] = rebuildOnDevice
+	m[utils+"_rebuild_xla_tensor"] = rebuildOnDevice
 	for name, args := range namedArgs {
 		m[name] = partsOf(args)
 	}
@@ -299,9 +307,6 @@ var namedArgs = map[string][]string{
 	"torch._utils._rebuild_sparse_csr_tensor":             {"torch.sparse_csr tensor", "layout", "data"},
 	"torch._utils._rebuild_nested_tensor":                 {"nested tensor", "buffer", "sizes", "strides", "storage_offsets"},
 	"torch._utils._rebuild_meta_tensor_no_storage":        {"meta tensor", "dtype", "size", "stride", "requires_grad"},
-	"torch._utils._rebuild_device_tensor_from_numpy":      {"device tensor", "data", "dtype", "device", "requires_grad"},
-	"torch._utils._rebuild_device_tensor_from_cpu_tensor": {"device tensor", "data", "dtype", "device", "requires_grad"},
-	"torch._utils._rebuild_xla_tensor":                    {"device tensor", "data", "dtype", "device", "requires_grad"},
 	"torch._utils._rebuild_wrapper_subclass":              {"wrapper subclass", "class", "dtype", "size", "stride", "storage_offset", "layout", "device", "requires_grad"},
 }
 
@@ -475,6 +480,35 @@ func rebuildWrapped(b *builder, v pickle.Value, o *pickle.Object, args []pickle.
 	return rewrap(t, w, wrap{callee: o.Items[0], after: after}), err
 }
 
+// rebuildOnDevice is _rebuild_device_tensor_from_numpy(array, dtype, device,
+// requires_grad) and its like for tensors of devices whose memory torch does not
+// save as it is: the array, of that dtype, or its parts where it would be cast.
+func rebuildOnDevice(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.Value) (pytree.Node, error) {
+	if len(args) != 4 {
+		return nil, nil
+	}
+	n, err := b.node(args[0])
+	if err != nil {
+		return nil, err
+	}
+	t, ok := n.(*pytree.Tensor)
+	d, known := dtypeOf(args[1])
+	if !ok || !known || t.DType != d || len(o.State()) > 0 {
+		names := []string{"data", "dtype", "device", "requires_grad"}
+		return b.instance(o, "device tensor", &call{kind: o.Kind, callee: o.Items[0]}, args, names...)
+	}
+	w, isTorch := wrapperOf(t)
+	if !isTorch {
+		arr, ok := t.Wrapper.(*npArray)
+		if !ok {
+			return nil, badCall(o, "its data is neither an array nor a tensor")
+		}
+		w = &wrapper{array: arr}
+	}
+	after, err := b.hidden(args[1:]...)
+	return rewrap(t, w, wrap{callee: o.Items[0], after: after}), err
+}
+
 func emptyState(v pickle.Value) bool {
 	return v.Kind() == pickle.None || v.Kind() == pickle.Dict && len(v.Obj().Items) == 0
 }
@@ -511,12 +545,11 @@ func rebuildFromType(b *builder, v pickle.Value, o *pickle.Object, args []pickle
 	if f == nil || len(args[2].Obj().Items) < 2 || len(o.State()) > 0 {
 		return asParts()
 	}
-	leave, err := b.descend()
-	if err != nil {
+	if err := b.descend(); err != nil {
 		return nil, err
 	}
-	defer leave()
 	n, err := f(b, pickle.ValueOf(inner), inner, args[2].Obj().Items)
+	b.depth--
 	if err != nil {
 		return nil, err
 	}

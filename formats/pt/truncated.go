@@ -2,7 +2,6 @@ package pt
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -27,7 +26,6 @@ func truncated(r io.ReaderAt, size int64) error {
 }
 
 var (
-	localMagic      = zipMagic
 	descriptorMagic = []byte("PK\x07\x08")
 )
 
@@ -35,11 +33,12 @@ var (
 func wholeStorages(r io.ReaderAt, size int64) (whole, all int, err error) {
 	sizes := map[string]int64{}
 	for off := int64(0); ; {
-		name, data, ok := localHeader(r, off)
-		if !ok {
+		h, err := readLocal(r, off)
+		if err != nil {
 			break
 		}
-		_, base, _ := strings.Cut(name, "/")
+		data := h.data
+		_, base, _ := strings.Cut(h.name, "/")
 		var n int64
 		switch key, isStorage := strings.CutPrefix(base, "data/"); {
 		case base == "data.pkl":
@@ -59,7 +58,7 @@ func wholeStorages(r io.ReaderAt, size int64) (whole, all int, err error) {
 		var d [4]byte
 		if _, err := r.ReadAt(d[:], off); err == nil && bytes.Equal(d[:], descriptorMagic) {
 			off += 16
-			if _, _, ok := localHeader(r, off); !ok {
+			if _, err := readLocal(r, off); err != nil {
 				off += 8 // zip64: the descriptor's sizes take 8 bytes each
 			}
 		}
@@ -74,28 +73,12 @@ func pickleMissing(sizes map[string]int64) error {
 	return nil
 }
 
-// localHeader reads the header of a member at off: its name and where its data
-// begins.
-func localHeader(r io.ReaderAt, off int64) (name string, data int64, ok bool) {
-	const fixed = 30
-	var h [fixed]byte
-	if n, _ := r.ReadAt(h[:], off); n < fixed || !bytes.HasPrefix(h[:], localMagic) {
-		return "", 0, false
-	}
-	nameLen, extraLen := int64(binary.LittleEndian.Uint16(h[26:])), int64(binary.LittleEndian.Uint16(h[28:]))
-	b := make([]byte, nameLen)
-	if n, _ := r.ReadAt(b, off+fixed); int64(n) < nameLen {
-		return "", 0, false
-	}
-	return string(b), off + fixed + nameLen + extraLen, true
-}
-
 // nextHeader is how far behind off the next header begins, within what the
 // small members of a checkpoint take.
 func nextHeader(r io.ReaderAt, off int64) int64 {
 	b := make([]byte, 4096)
 	n, _ := r.ReadAt(b, off)
-	for _, magic := range [][]byte{descriptorMagic, localMagic} {
+	for _, magic := range [][]byte{descriptorMagic, zipMagic} {
 		if i := bytes.Index(b[:n], magic); i >= 0 {
 			return int64(i)
 		}

@@ -106,7 +106,7 @@ func content(v pickle.Value, size int64) (pytree.Source, error) {
 		}
 		return content(v.Obj().Items[0], size)
 	case pickle.Call:
-		if name := callee(v.Obj()); name == "__builtin__.bytes" || name == "builtins.bytes" {
+		if name := callee(v.Obj()); name == "builtins.bytes" {
 			if args, _ := tuple(v.Obj().Items[1]); len(args) == 0 {
 				src = pytree.Bytes{}
 				break
@@ -172,7 +172,7 @@ func knownText(o *pickle.Object) (string, bool) {
 		return "", false
 	}
 	name := callee(o)
-	if name == "uuid.UUID" || name == "builtins.object" {
+	if name == "uuid.UUID" {
 		return uuidText(o)
 	}
 	if len(o.State()) > 0 || len(o.ListItems()) > 0 || len(o.DictItems()) > 0 || len(o.SetItems()) > 0 {
@@ -195,11 +195,14 @@ func knownText(o *pickle.Object) (string, bool) {
 		if len(args) == 1 {
 			return str(args[0])
 		}
-	case "builtins.complex", "__builtin__.complex":
+		if len(args) == 2 && args[0].Kind() == pickle.Int && args[1].Kind() == pickle.Int {
+			return repr(args[0], 0) + "/" + repr(args[1], 0), true
+		}
+	case "builtins.complex":
 		if len(args) == 2 && args[0].Kind() == pickle.Float && args[1].Kind() == pickle.Float {
 			return complexText(args[0].Float(), args[1].Float()), true
 		}
-	case "builtins.range", "__builtin__.xrange", "__builtin__.range", "builtins.slice", "__builtin__.slice":
+	case "builtins.range", "builtins.slice":
 		return simpleCall(name[strings.LastIndexByte(name, '.')+1:], args)
 	}
 	if module, class, _ := strings.Cut(name, "."); module == "pathlib" || strings.HasPrefix(name, "pathlib.") {
@@ -255,7 +258,7 @@ func pathText(class string, args []pickle.Value) (string, bool) {
 
 // uuidText prints a UUID, which is pickled by its state {"int": n}.
 func uuidText(o *pickle.Object) (string, bool) {
-	if callee(o) != "uuid.UUID" || len(o.State()) != 1 {
+	if len(o.State()) != 1 {
 		return "", false
 	}
 	pairs, form := stateItems(o.State()[0])

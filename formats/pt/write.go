@@ -157,7 +157,7 @@ func (e *encoder) special(w *pickle.Writer, v pickle.Value) (bool, error) {
 		if len(o.State())+len(o.SetItems()) > 0 || len(args) != 1 || args[0].Kind() != pickle.List {
 			return false, nil
 		}
-		kind := map[string]pickle.Kind{"__builtin__.set": pickle.Set, "__builtin__.frozenset": pickle.FrozenSet}[callee(o)]
+		kind := map[string]pickle.Kind{"builtins.set": pickle.Set, "builtins.frozenset": pickle.FrozenSet}[callee(o)]
 		if kind == pickle.Invalid {
 			return false, nil
 		}

@@ -36,7 +36,6 @@ func (e *encoder) array(t *pytree.Tensor, arr *npArray) error {
 	if err := e.reconstruct(arr); err != nil {
 		return err
 	}
-	e.w.SetMemo(t)
 	e.w.Mark()
 	e.w.Int(1)
 	e.ints(t.Shape)

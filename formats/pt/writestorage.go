@@ -53,7 +53,7 @@ func planStorages(t *pytree.Tree) (*storagePlan, error) {
 
 // count takes note of a tensor.
 func (p *storagePlan) count(t *pytree.Tensor) {
-	if _, inline := t.Wrapper.(*npArray); inline {
+	if inline(t) {
 		p.inline += t.Bytes()
 		return
 	}
@@ -73,6 +73,15 @@ func (p *storagePlan) count(t *pytree.Tensor) {
 	}
 	s.views++
 	s.untyped = s.untyped || s.dtype != dtype || storageClass[dtype] == ""
+}
+
+// inline reports whether t's bytes are in the pickle: it is a NumPy array.
+func inline(t *pytree.Tensor) bool {
+	if w, ok := t.Wrapper.(*wrapper); ok {
+		return w.array != nil
+	}
+	_, ok := t.Wrapper.(*npArray)
+	return ok
 }
 
 // bareClass is the class of a reference to a storage that says it itself: one

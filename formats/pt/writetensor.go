@@ -11,7 +11,11 @@ import (
 // another format becomes a plain torch tensor.
 func (e *encoder) tensor(t *pytree.Tensor) error {
 	if arr, ok := t.Wrapper.(*npArray); ok {
-		return e.array(t, arr)
+		if err := e.array(t, arr); err != nil {
+			return err
+		}
+		e.w.SetMemo(t)
+		return nil
 	}
 	w, ok := t.Wrapper.(*wrapper)
 	if !ok {
@@ -30,6 +34,9 @@ func (e *encoder) tensor(t *pytree.Tensor) error {
 
 // wrapped writes t with the innermost n calls around it.
 func (e *encoder) wrapped(t *pytree.Tensor, w *wrapper, n int) error {
+	if n == 0 && w.array != nil {
+		return e.array(t, w.array)
+	}
 	if err := e.wrapFunc(t, w, n); err != nil {
 		return err
 	}

@@ -32,8 +32,7 @@ type zipEntry struct {
 const (
 	alignment = 64
 	// zipFlags: sizes and CRC follow the bytes; names are UTF-8.
-	zipFlags  = 0x0808
-	localSize = 30
+	zipFlags = 0x0808
 )
 
 func newZipWriter(o *formats.Output, root string) *zipWriter {

@@ -1,14 +1,13 @@
 package pt
 
 import (
-	"archive/zip"
-	"bytes"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
-	"sync"
 
 	"ckpt/formats"
 	"ckpt/pickle"
@@ -21,54 +20,28 @@ type archive struct {
 	// unchecked tells that all CRCs are zero: torch.save leaves them out after
 	// torch.serialization.set_crc32_options(False).
 	unchecked bool
+	trailing  int64 // bytes behind the end of the archive
 	members   map[string]*member
 	order     []*member
 }
 
-// member is one file of the archive: a source of its bytes.
-type member struct {
-	a    *archive
-	f    *zip.File
-	r    io.ReaderAt
-	size int64 // of the archive
-
-	once sync.Once
-	off  int64
-	err  error
-}
-
-// hasZipEnd reports whether a zip's end record is near the end: a zip may have
-// anything before its first member.
-func hasZipEnd(r io.ReaderAt, size int64) bool {
-	const endSize = 22
-	n := min(size, endSize+1024)
-	tail := make([]byte, n)
-	if m, _ := r.ReadAt(tail, size-n); int64(m) < n {
-		return false
-	}
-	return bytes.Contains(tail, zipEmptyMagic)
-}
-
 // openArchive reads the central directory.
 func openArchive(r io.ReaderAt, size int64) (*archive, error) {
-	z, err := zip.NewReader(r, size)
-	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
-		if errors.Is(err, zip.ErrFormat) && !hasZipEnd(r, size) {
-			return nil, truncated(r, size)
-		}
-		return nil, fmt.Errorf("zip: the central directory is malformed: %w", err)
+	d, err := readDirectory(r, size)
+	if err == errNoEnd {
+		return nil, truncated(r, size)
 	}
-	a := &archive{members: make(map[string]*member, len(z.File)), unchecked: true}
-	for _, f := range z.File {
-		if _, dup := a.members[f.Name]; dup {
-			return nil, fmt.Errorf("zip: two members are named %q", f.Name)
+	if err != nil {
+		return nil, err
+	}
+	a := &archive{members: make(map[string]*member, len(d.records)), unchecked: true, trailing: d.trailing}
+	for _, rec := range d.records {
+		if _, dup := a.members[rec.name]; dup {
+			return nil, fmt.Errorf("zip: two members are named %q", rec.name)
 		}
-		if f.CompressedSize64 > uint64(size) {
-			return nil, fmt.Errorf("zip: member %q has %d bytes, more than the whole file's %d", f.Name, f.CompressedSize64, size)
-		}
-		m := &member{a: a, f: f, r: r, size: size}
-		a.unchecked = a.unchecked && (f.CRC32 == 0 || f.UncompressedSize64 == 0)
-		a.members[f.Name] = m
+		m := &member{record: rec, a: a, r: r}
+		a.unchecked = a.unchecked && (rec.crc == 0 || rec.size == 0)
+		a.members[rec.name] = m
 		a.order = append(a.order, m)
 	}
 	return a, a.findRoot()
@@ -78,7 +51,7 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 func (a *archive) findRoot() error {
 	var roots []string
 	for _, m := range a.order {
-		if root, ok := strings.CutSuffix(m.f.Name, "data.pkl"); ok && (root == "" || strings.Count(root, "/") == 1 && root[len(root)-1] == '/') {
+		if root, ok := strings.CutSuffix(m.name, "data.pkl"); ok && (root == "" || strings.Count(root, "/") == 1 && root[len(root)-1] == '/') {
 			roots = append(roots, root)
 		}
 	}
@@ -96,7 +69,7 @@ func (a *archive) findRoot() error {
 func (a *archive) listing() string {
 	names := make([]string, len(a.order))
 	for i, m := range a.order {
-		names[i] = fmt.Sprintf("%q", m.f.Name)
+		names[i] = fmt.Sprintf("%q", m.name)
 	}
 	if len(names) == 0 {
 		return "none"
@@ -105,121 +78,6 @@ func (a *archive) listing() string {
 }
 
 func (a *archive) member(name string) *member { return a.members[a.root+name] }
-
-// open readies m: it finds the begin of its bytes and checks that they lie in
-// the file.
-func (m *member) open() (int64, error) {
-	m.once.Do(func() {
-		if m.off, m.err = m.f.DataOffset(); m.err == nil && (m.f.CompressedSize64 > uint64(m.size) || m.off > m.size-int64(m.f.CompressedSize64)) {
-			m.err = fmt.Errorf("its %d bytes from byte %d reach beyond the end of the file, at %d", m.f.CompressedSize64, m.off, m.size)
-		}
-		if m.err == nil && m.f.Flags&1 != 0 {
-			m.err = errors.New("it is encrypted")
-		}
-		if m.err != nil {
-			m.err = fmt.Errorf("member %q: %w", m.f.Name, m.err)
-		}
-	})
-	return m.off, m.err
-}
-
-func (m *member) stored() bool { return m.f.Method == zip.Store }
-
-// source is m's bytes: a range of the file, or what they inflate to.
-func (m *member) source() (pytree.Source, error) {
-	if m.f.UncompressedSize64 > 1<<62 {
-		return nil, fmt.Errorf("member %q: size %d is beyond reason", m.f.Name, m.f.UncompressedSize64)
-	}
-	if !m.stored() {
-		if m.f.Method != zip.Deflate {
-			return nil, fmt.Errorf("member %q: compression method %d is not supported", m.f.Name, m.f.Method)
-		}
-		return deflated{m}, nil
-	}
-	if m.f.CompressedSize64 != m.f.UncompressedSize64 {
-		return nil, fmt.Errorf("member %q: stored, but its two sizes differ: %d and %d", m.f.Name, m.f.CompressedSize64, m.f.UncompressedSize64)
-	}
-	if m.a.unchecked {
-		return unchecked{stored{m}}, nil
-	}
-	return stored{m}, nil
-}
-
-// stored is a member that is not compressed.
-type stored struct{ m *member }
-
-func (s stored) Size() int64   { return int64(s.m.f.UncompressedSize64) }
-func (s stored) CRC32() uint32 { return s.m.f.CRC32 }
-
-// Open reads the member whole and verifies its CRC at the end.
-func (s stored) Open() (io.ReadCloser, error) {
-	off, err := s.m.open()
-	if err != nil {
-		return nil, err
-	}
-	r := pytree.Exactly(io.NewSectionReader(s.m.r, off, s.Size()), s.Size())
-	return io.NopCloser(&crcReader{r: r, left: s.Size(), want: s.m.f.CRC32, name: s.m.f.Name}), nil
-}
-
-func (s stored) Range() (io.ReaderAt, int64) {
-	off, err := s.m.open()
-	if err != nil {
-		return failing{err}, 0
-	}
-	return s.m.r, off
-}
-
-// unchecked is a stored member without a CRC.
-type unchecked struct{ s stored }
-
-func (u unchecked) Size() int64                 { return u.s.Size() }
-func (u unchecked) Range() (io.ReaderAt, int64) { return u.s.Range() }
-
-func (u unchecked) Open() (io.ReadCloser, error) {
-	r, off := u.Range()
-	return pytree.Section{R: r, Off: off, N: u.Size()}.Open()
-}
-
-// failing is an io.ReaderAt that cannot read.
-type failing struct{ err error }
-
-func (f failing) ReadAt([]byte, int64) (int, error) { return 0, f.err }
-
-// crcReader compares the CRC of all it has read with the recorded one.
-type crcReader struct {
-	r    io.Reader
-	left int64
-	crc  uint32
-	want uint32
-	name string
-}
-
-func (c *crcReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.crc = crc32.Update(c.crc, crc32.IEEETable, p[:n])
-	c.left -= int64(n)
-	if c.left == 0 && c.crc != c.want {
-		return 0, fmt.Errorf("member %q: %w", c.name, &formats.ChecksumError{Want: c.want, Got: c.crc})
-	}
-	return n, err
-}
-
-// deflated is a compressed member. archive/zip checks its CRC and its size.
-type deflated struct{ m *member }
-
-func (d deflated) Size() int64   { return int64(d.m.f.UncompressedSize64) }
-func (d deflated) CRC32() uint32 { return d.m.f.CRC32 }
-
-func (d deflated) Open() (io.ReadCloser, error) {
-	if _, err := d.m.open(); err != nil {
-		return nil, err
-	}
-	rc, err := d.m.f.Open()
-	if err != nil {
-		return nil, fmt.Errorf("member %q: %w", d.m.f.Name, err)
-	}
-	return rc, nil
-}
 
 // readZip reads a torch zip or a TorchScript archive.
 func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
@@ -232,9 +90,7 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 		c.Variant, c.Title = "torchscript", "TorchScript"
 		c.Notes = append(c.Notes, "TorchScript archive: its code is not shown")
 	}
-	if a.unchecked {
-		c.Notes = append(c.Notes, "the file has no checksums: torch.save was told to leave them out")
-	}
+	c.Notes = append(c.Notes, a.notes()...)
 	b := newBuilder()
 	if b.bigEndian, err = a.byteOrder(); err != nil {
 		return nil, err
@@ -262,7 +118,53 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if c.Tree, err = b.tree(p.Root, src.Size()); err != nil {
 		return nil, err
 	}
+	if long := a.longStorages(b); len(long) > 0 {
+		c.Notes = append(c.Notes, "more bytes are stored than the pickle says: "+listed(long, 5))
+	}
 	return c, nil
+}
+
+// notes says what is unusual about the archive.
+func (a *archive) notes() []string {
+	var notes []string
+	if a.unchecked {
+		notes = append(notes, "the file has no checksums: torch.save was told to leave them out")
+	}
+	first := int64(math.MaxInt64)
+	var outside []string
+	for _, m := range a.order {
+		first = min(first, m.header)
+		if leadsOut(m.name) {
+			outside = append(outside, strconv.Quote(m.name))
+		}
+	}
+	if first > 0 {
+		notes = append(notes, fmt.Sprintf("%d bytes before the archive's first member are not read", first))
+	}
+	if a.trailing > 0 {
+		notes = append(notes, fmt.Sprintf("%d bytes after the archive's end are not read", a.trailing))
+	}
+	if len(outside) > 0 {
+		notes = append(notes, "members are named for places outside the archive's folder, where other programs may unpack them: "+listed(outside, 5))
+	}
+	return notes
+}
+
+// leadsOut reports whether a member's name is a path that another program might
+// follow out of the folder that it unpacks into.
+func leadsOut(name string) bool {
+	return strings.HasPrefix(name, "/") || strings.Contains(name, `\`) || len(name) > 1 && name[1] == ':' || slices.Contains(strings.Split(name, "/"), "..")
+}
+
+// longStorages lists the storages whose member has more bytes than they take.
+func (a *archive) longStorages(b *builder) []string {
+	var long []string
+	for _, s := range b.order {
+		if m := a.member("data/" + s.Key); m != nil && m.size > s.Size() {
+			long = append(long, fmt.Sprintf("storage %q takes %d of %d", s.Key, s.Size(), m.size))
+		}
+	}
+	return long
 }
 
 // checkPickle verifies the CRC of a pickle of usual size. One that is larger has
@@ -308,7 +210,7 @@ func (a *archive) byteOrder() (bigEndian bool, err error) {
 	case "big":
 		return true, nil
 	default:
-		return false, fmt.Errorf("member %q: byte order %q is neither \"little\" nor \"big\"", m.f.Name, order)
+		return false, fmt.Errorf("member %q: byte order %q is neither \"little\" nor \"big\"", m.name, order)
 	}
 }
 
@@ -324,9 +226,9 @@ func (a *archive) addStorages(b *builder, c *formats.Checkpoint) error {
 		if checked, ok := src.(pytree.Checksummed); ok {
 			c.Checked = append(c.Checked, checked)
 		}
-		rest := strings.TrimPrefix(m.f.Name, a.root)
+		rest := strings.TrimPrefix(m.name, a.root)
 		for i, folder := range folders {
-			if key, ok := strings.CutPrefix(rest, folder); ok && strings.HasPrefix(m.f.Name, a.root) && key != "" {
+			if key, ok := strings.CutPrefix(rest, folder); ok && strings.HasPrefix(m.name, a.root) && key != "" {
 				if i == 0 {
 					byKey[key] = src
 				}

@@ -1,0 +1,209 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"ckpt/durable"
+	"ckpt/formats"
+	"ckpt/formats/all"
+	"ckpt/inspect"
+	"ckpt/migrate"
+	"ckpt/pytree"
+	"ckpt/report"
+)
+
+// migrate plans, reports and, if asked to, writes.
+func (a *app) migrate(ctx context.Context, oldName string, m migrateFlags) error {
+	old, err := open(oldName, m.as)
+	if err != nil {
+		return err
+	}
+	defer old.Close()
+	template := &opened{Checkpoint: &formats.Checkpoint{}}
+	if m.template != "" {
+		if template, err = open(m.template, ""); err != nil {
+			return err
+		}
+		defer template.Close()
+	}
+	if m.dumpFrom || m.dumpTo {
+		return a.dump(old, template, m)
+	}
+	var rules *migrate.Rules
+	if m.rules != "" {
+		src, err := a.readFile(m.rules)
+		if err != nil {
+			return fileError{m.rules, err}
+		}
+		rules, _ = migrate.ParseRules(m.rules, src) // the plan's report has the findings
+	}
+	plan := migrate.NewPlan(old.Tree, template.Tree, rules, migrate.Options{A: oldName, B: m.template})
+	s := &migration{a: a, old: old, template: template, flags: m, plan: plan}
+	return s.run(ctx)
+}
+
+// dump prints a rule line for each leaf.
+func (a *app) dump(old, template *opened, m migrateFlags) error {
+	var lines []string
+	if m.dumpFrom {
+		lines = append(lines, migrate.DumpSource(old.Tree)...)
+	}
+	if m.dumpTo {
+		lines = append(lines, migrate.DumpDestination(template.Tree)...)
+	}
+	if a.json() {
+		return a.writeJSON(lines)
+	}
+	_, err := io.WriteString(a.out, strings.Join(append(lines, ""), "\n"))
+	return err
+}
+
+// migration is one run of `ckpt migrate` from its plan on.
+type migration struct {
+	a             *app
+	old, template *opened
+	flags         migrateFlags
+	plan          *migrate.Plan
+}
+
+// outcome is what `ckpt migrate --format json` prints.
+type outcome struct {
+	Report *report.Report `json:"report"`
+	Plan   *migrate.Plan  `json:"plan,omitempty"`
+	// Output is what was written, null if nothing was.
+	Output *written `json:"output"`
+}
+
+type written struct {
+	File        string `json:"file"`
+	Format      string `json:"format"`
+	Variant     string `json:"variant"`
+	Size        int64  `json:"size"`
+	Tensors     int    `json:"tensors"`
+	Parameters  uint64 `json:"parameters"`
+	TensorBytes uint64 `json:"tensor_bytes"`
+	Verified    bool   `json:"verified"`
+}
+
+func (s *migration) run(ctx context.Context) error {
+	if !s.a.json() {
+		if err := s.print(); err != nil {
+			return err
+		}
+	}
+	o := outcome{Report: s.plan.Report()}
+	if s.flags.plan {
+		o.Plan = s.plan
+	}
+	var err error
+	switch {
+	case o.Report.Verdict() == report.Incompatible:
+		err = errFindings
+	case s.flags.out != "":
+		o.Output, err = s.write(ctx)
+	}
+	if s.a.json() {
+		return errors.Join(s.a.writeJSON(o), err)
+	}
+	if err == nil {
+		err = s.conclude(o.Output)
+	}
+	return err
+}
+
+// print shows the plan, if asked to, and the report.
+func (s *migration) print() error {
+	w := s.a.out
+	if s.flags.plan {
+		if err := s.plan.Table().Write(w, width(w)); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	opt := report.TextOptions{
+		Width: width(w), Color: color(w), Again: s.command(),
+		A: inspect.Heading(s.old.Checkpoint, inspect.Summary(s.old.Tree)),
+	}
+	if s.template.Tree != nil {
+		opt.B = inspect.Heading(s.template.Checkpoint, inspect.Summary(s.template.Tree))
+	}
+	return s.plan.Report().WriteText(w, opt)
+}
+
+// write saves the new tree.
+func (s *migration) write(ctx context.Context) (*written, error) {
+	tree, err := s.plan.Apply()
+	if err != nil {
+		return nil, fileError{s.old.name, err}
+	}
+	totals := inspect.Summary(tree)
+	bar := s.a.newBar("writing " + s.flags.out)
+	defer bar.stop()
+	c, err := formats.Save(ctx, s.flags.out, s.format(), tree, formats.SaveOptions{
+		Overwrite: s.flags.overwrite,
+		// Everything is written, then read for verification.
+		Progress: bar.start(2 * int64(min(totals.TensorBytes, 1<<60))),
+	})
+	if err != nil {
+		return nil, saveError(s.flags.out, err)
+	}
+	return &written{s.flags.out, c.Format.Name, c.Variant, c.Size, totals.Tensors, totals.Parameters, totals.TensorBytes, true}, nil
+}
+
+// saveError names the file once.
+func saveError(name string, err error) error {
+	var d *durable.Error
+	if errors.As(err, &d) {
+		return fileError{name, withHint(d.Err, "%s", d.Hint())}
+	}
+	return fileError{name, err}
+}
+
+// format is the one to write: after the name, else as the template or OLD is.
+func (s *migration) format() *formats.Format {
+	if f := all.Formats.ByExt(s.flags.out); f != nil {
+		return f
+	}
+	if s.template.Tree != nil {
+		return s.template.Format
+	}
+	return s.old.Format
+}
+
+// conclude says what was done.
+func (s *migration) conclude(o *written) error {
+	if o == nil {
+		_, err := fmt.Fprintf(s.a.out, "\nchecked only: nothing was written\nhint: `%s -o %s`\n", s.command(), shellWord(pytree.Printable(s.suggestOut())))
+		return err
+	}
+	_, err := fmt.Fprintf(s.a.out, "\nwrote %s: %d bytes, %s, verified\n", pytree.Printable(o.File), o.Size, report.Plural(o.Tensors, "tensor", "tensors"))
+	return err
+}
+
+// suggestOut is a name for the file that could be written.
+func (s *migration) suggestOut() string {
+	ext := filepath.Ext(s.old.name)
+	return strings.TrimSuffix(s.old.name, ext) + ".migrated" + ext
+}
+
+// command is the command line that repeats the check.
+func (s *migration) command() string {
+	words := []string{"ckpt", "migrate", shellWord(s.old.name)}
+	if s.flags.as != "" {
+		words = append(words, "--as", shellWord(s.flags.as))
+	}
+	if s.flags.template != "" {
+		words = append(words, "--template", shellWord(s.flags.template))
+	} else {
+		words = append(words, "--no-template")
+	}
+	if s.flags.rules != "" {
+		words = append(words, "--rules", shellWord(s.flags.rules))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,182 @@
+package migrate
+
+import (
+	"encoding/json"
+	"iter"
+
+	"ckpt/pytree"
+	"ckpt/report"
+)
+
+// How says where a new leaf's value comes from, or what became of an old leaf.
+type How string
+
+// What a plan does. An old leaf is moved, preserved, created, dropped or blocked;
+// a new leaf is moved, preserved, created, kept, replaced or blocked.
+const (
+	Moved     How = "moved"     // a rule moves the value
+	Preserved How = "preserved" // no rule; the path is the same in both trees
+	Created   How = "created"   // the value comes with a subtree that a rule creates
+	Kept      How = "kept"      // a rule keeps the template's value
+	Replaced  How = "replaced"  // the leaf goes with a subtree that a rule creates anew
+	Dropped   How = "dropped"   // a rule drops the value
+	Blocked   How = "blocked"   // a finding is about the leaf
+)
+
+// Destination is a leaf of the new tree.
+type Destination struct {
+	Path pytree.Path
+	How  How
+	// From is where in the old tree its value is, if it comes from there.
+	From pytree.Path
+	// Rule is the one behind it, if one is.
+	Rule *report.RuleRef
+}
+
+// Origin is a leaf of the old tree.
+type Origin struct {
+	Path pytree.Path
+	How  How
+	// To is every place that its value goes to.
+	To []pytree.Path
+}
+
+// Destinations yields every leaf of the new tree, the template's in file order,
+// then those that rules create; each exactly once.
+func (p *Plan) Destinations() iter.Seq[Destination] {
+	return func(yield func(Destination) bool) {
+		for j := range p.ends {
+			end := p.ends[j]
+			if p.bare && end.how == replaced {
+				continue // there is no such leaf any more
+			}
+			if j >= len(p.new.leaves) && end.how != created {
+				continue // it was not made
+			}
+			d := Destination{Path: p.b(int32(j)).Path, How: end.how.String()}
+			if end.src >= 0 {
+				d.From = p.old.leaves[end.src].path
+			}
+			if end.by >= 0 {
+				ref := p.rules[end.by].ref()
+				d.Rule = &ref
+			}
+			if !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+// Origins yields every leaf of the old tree in file order, each exactly once.
+func (p *Plan) Origins() iter.Seq[Origin] {
+	return func(yield func(Origin) bool) {
+		to := make([][]int32, len(p.old.leaves))
+		for j := range p.ends {
+			if src := p.ends[j].src; src >= 0 {
+				to[src] = append(to[src], int32(j))
+			}
+		}
+		for i := range p.old.leaves {
+			o := Origin{Path: p.old.leaves[i].path, How: Blocked}
+			if p.fates[i] == dropped {
+				o.How = Dropped
+			}
+			for k, j := range to[i] {
+				o.To = append(o.To, p.b(j).Path)
+				if k == 0 {
+					o.How = p.ends[j].how.String()
+				}
+			}
+			if !yield(o) {
+				return
+			}
+		}
+	}
+}
+
+// String is the word for it; what a finding is about is blocked.
+func (h how) String() How {
+	switch h {
+	case moved:
+		return Moved
+	case preserved:
+		return Preserved
+	case created:
+		return Created
+	case kept:
+		return Kept
+	case replaced:
+		return Replaced
+	}
+	return Blocked
+}
+
+// Table is the plan for people: a row for each leaf of the new tree, then one
+// for each old leaf that is dropped or blocked.
+func (p *Plan) Table() *report.Table {
+	t := &report.Table{Head: []string{"B", "", "A", "RULE"}, Flex: []int{0, 2, 3}}
+	for d := range p.Destinations() {
+		from, by := "", ""
+		if d.From != "" {
+			from = d.From.Dotted()
+		}
+		if d.Rule != nil {
+			by = d.Rule.String()
+		}
+		t.Add(d.Path.Dotted(), string(d.How), from, by)
+	}
+	for o := range p.Origins() {
+		if len(o.To) == 0 {
+			t.Add("", string(o.How), o.Path.Dotted(), "")
+		}
+	}
+	return t
+}
+
+type jsonPlan struct {
+	Destinations []jsonDestination `json:"destinations"`
+	Sources      []jsonOrigin      `json:"sources"`
+}
+
+type jsonDestination struct {
+	Path json.RawMessage `json:"path"`
+	How  How             `json:"how"`
+	From json.RawMessage `json:"from,omitempty"`
+	Rule *jsonRule       `json:"rule,omitempty"`
+}
+
+type jsonRule struct {
+	report.Position
+	Text string `json:"text"`
+}
+
+type jsonOrigin struct {
+	Path json.RawMessage   `json:"path"`
+	How  How               `json:"how"`
+	To   []json.RawMessage `json:"to,omitempty"`
+}
+
+// MarshalJSON lists what every leaf of either tree gets or becomes. Paths are
+// lists of keys.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	j := jsonPlan{[]jsonDestination{}, []jsonOrigin{}}
+	for d := range p.Destinations() {
+		row := jsonDestination{Path: report.PathJSON(d.Path), How: d.How}
+		if d.From != "" {
+			row.From = report.PathJSON(d.From)
+		}
+		if d.Rule != nil {
+			row.Rule = &jsonRule{d.Rule.Position, d.Rule.Text}
+		}
+		j.Destinations = append(j.Destinations, row)
+	}
+	for o := range p.Origins() {
+		row := jsonOrigin{Path: report.PathJSON(o.Path), How: o.How}
+		for _, to := range o.To {
+			row.To = append(row.To, report.PathJSON(to))
+		}
+		j.Sources = append(j.Sources, row)
+	}
+	return json.Marshal(j)
+}

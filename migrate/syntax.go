@@ -1,0 +1,226 @@
+package migrate
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/protocolbuffers/txtpbfmt/ast"
+	"github.com/protocolbuffers/txtpbfmt/parser"
+	"google.golang.org/protobuf/encoding/prototext"
+
+	migrationpb "ckpt/proto"
+	"ckpt/report"
+)
+
+// ParseRules reads a rules file. What cannot be read or cannot be meant is in
+// the findings, with its line and column; the rules beside it are still good.
+func ParseRules(name string, src []byte) (*Rules, report.Findings) {
+	r := &Rules{File: name}
+	var config migrationpb.CheckpointMigrationConfig
+	if err := prototext.Unmarshal(src, &config); err != nil {
+		pos, msg := splitError(name, src, err)
+		r.broken = true
+		r.findings = report.Findings{{
+			Code: "rule-syntax", Severity: report.Error, Detail: msg,
+			Rules: []report.RuleRef{{Position: pos}},
+		}}
+		return r, r.Findings()
+	}
+	r.total = len(config.Rule)
+	marks := locate(name, src, len(config.Rule))
+	for i, c := range config.Rule {
+		if f := r.add(c, marks[i]); f != nil {
+			f.Severity = report.Error
+			r.findings = append(r.findings, *f)
+		}
+	}
+	sortRules(r.rules)
+	r.findings.Sort()
+	return r, r.Findings()
+}
+
+// add takes in one rule, or gives the finding that it cannot be followed.
+func (r *Rules) add(c *migrationpb.CheckpointMigrationRule, at marks) *report.Finding {
+	ru := rule{create: c.Create, pos: at.rule, fromPos: at.from, toPos: at.to}
+	var err error
+	if ru.from, err = parsePattern(c.FromPath); err != nil {
+		return &report.Finding{Code: "rule-syntax", Detail: err.Error(), Rules: []report.RuleRef{{Position: at.from, Text: "from_path " + quote(c.FromPath)}}}
+	}
+	if ru.to, err = parsePattern(c.ToPath); err != nil {
+		return &report.Finding{Code: "rule-syntax", Detail: err.Error(), Rules: []report.RuleRef{{Position: at.to, Text: "to_path " + quote(c.ToPath)}}}
+	}
+	blame := []report.RuleRef{ru.ref()}
+	switch {
+	case !ru.from.set() && !ru.to.set():
+		return &report.Finding{Code: "rule-empty", Detail: "neither from_path nor to_path is set", Rules: blame}
+	case ru.create && !ru.moves():
+		return &report.Finding{Code: "rule-syntax", Detail: "create needs both from_path and to_path", Rules: blame}
+	case !ru.create && ru.moves() && ru.from.same(ru.to):
+		return &report.Finding{Code: "rule-identity", Detail: "from_path and to_path are the same", Rules: blame}
+	}
+	r.rules = append(r.rules, ru)
+	return nil
+}
+
+// prototext gives the place of an error inside its message.
+var errorPlace = regexp.MustCompile(`\(line (\d+):(\d+)\)`)
+
+// splitError takes the place out of an error of prototext's, whose wording is
+// unstable by design. An error without a place is about the end of the file.
+func splitError(name string, src []byte, err error) (report.Position, string) {
+	msg := strings.ReplaceAll(err.Error(), "\u00a0", " ")
+	msg = strings.TrimSpace(strings.TrimPrefix(msg, "proto:"))
+	msg = strings.TrimPrefix(msg, "syntax error ")
+	pos := report.Position{File: name}
+	if m := errorPlace.FindStringSubmatchIndex(msg); m != nil {
+		pos.Line, _ = strconv.Atoi(msg[m[2]:m[3]])
+		pos.Column, _ = strconv.Atoi(msg[m[4]:m[5]])
+		msg = strings.TrimLeft(msg[:m[0]]+msg[m[1]:], ": ")
+	} else {
+		pos.Line = bytes.Count(src, []byte{'\n'}) + 1
+		pos.Column = len(src) - bytes.LastIndexByte(src, '\n')
+	}
+	return pos, strings.TrimSuffix(msg, ".")
+}
+
+// marks is where a rule and its fields stand.
+type marks struct{ rule, from, to report.Position }
+
+// locate finds the places of n rules in a file that has been read without
+// error. Where the two parsers disagree about the rules, no place is known.
+func locate(name string, src []byte, n int) []marks {
+	all := make([]marks, n)
+	unknown := marks{report.Position{File: name}, report.Position{File: name}, report.Position{File: name}}
+	for i := range all {
+		all[i] = unknown
+	}
+	nodes, err := parseNodes(src)
+	if err != nil {
+		return all
+	}
+	f := textFile{name, src, []int{0}}
+	for i, c := range src {
+		if c == '\n' {
+			f.lines = append(f.lines, i+1)
+		}
+	}
+	found := make([]marks, 0, n)
+	for _, node := range nodes {
+		switch {
+		case node.Name != "rule":
+			continue
+		case node.ChildrenAsList:
+			for _, child := range node.Children {
+				found = append(found, f.mark(child))
+			}
+		default:
+			found = append(found, f.mark(node))
+		}
+	}
+	if len(found) == n {
+		return found
+	}
+	return all
+}
+
+// textFile finds lines and columns.
+type textFile struct {
+	name  string
+	src   []byte
+	lines []int // where each line begins
+}
+
+// mark finds a rule and its fields. A field that is not there is where the rule
+// is.
+func (f *textFile) mark(node *ast.Node) marks {
+	at := f.token(node.Start)
+	m := marks{at, at, at}
+	for _, field := range node.Children {
+		switch field.Name {
+		case "from_path":
+			m.from = f.token(field.Start)
+		case "to_path":
+			m.to = f.token(field.Start)
+		}
+	}
+	return m
+}
+
+// token is the place of the first token at or after start: a node's start
+// includes the comments and blank lines before it.
+func (f *textFile) token(start ast.Position) report.Position {
+	for i := int(start.Byte); i < len(f.src); i++ {
+		switch c := f.src[i]; {
+		case c == '#':
+			for i < len(f.src) && f.src[i] != '\n' {
+				i++
+			}
+		case strings.IndexByte(" \t\r\n\v\f,;", c) < 0:
+			line, exact := slices.BinarySearch(f.lines, i)
+			if !exact {
+				line--
+			}
+			return report.Position{File: f.name, Line: line + 1, Column: i - f.lines[line] + 1}
+		}
+	}
+	return report.Position{File: f.name}
+}
+
+// parseNodes parses a textproto into its syntax tree. It is called for what
+// prototext has accepted only, so nesting is bounded by the schema. Directives
+// to the formatter must not hide rules, so they are defused.
+func parseNodes(src []byte) (nodes []*ast.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("textproto parser: %v", p)
+		}
+	}()
+	return parser.Parse(bytes.ReplaceAll(src, []byte("txtpbfmt:"), []byte("txtpbfmt ")))
+}
+
+// Format lays out a rules file in the canonical way. It keeps comments, and
+// what it returns it leaves as it is. A file that cannot be read is an error
+// that begins with LINE:COLUMN.
+func Format(src []byte) (formatted []byte, err error) {
+	var before, after migrationpb.CheckpointMigrationConfig
+	if err := prototext.Unmarshal(src, &before); err != nil {
+		pos, msg := splitError("", src, err)
+		return nil, fmt.Errorf("%d:%d: %s", pos.Line, pos.Column, msg)
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			formatted, err = nil, fmt.Errorf("textproto formatter: %v", p)
+		}
+	}()
+	// The formatter may need a second look before its result is stable.
+	for range 8 {
+		if formatted, err = parser.Format(src); err != nil {
+			return nil, err
+		}
+		if bytes.Equal(formatted, src) {
+			break
+		}
+		src = formatted
+	}
+	if err := prototext.Unmarshal(formatted, &after); err != nil || !sameRules(&before, &after) {
+		return nil, errors.New("formatting would change the rules")
+	}
+	return formatted, nil
+}
+
+func sameRules(a, b *migrationpb.CheckpointMigrationConfig) bool {
+	if len(a.Rule) != len(b.Rule) {
+		return false
+	}
+	for i, x := range a.Rule {
+		if y := b.Rule[i]; x.FromPath != y.FromPath || x.ToPath != y.ToPath || x.Create != y.Create {
+			return false
+		}
+	}
+	return true
+}
