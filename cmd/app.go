@@ -17,7 +17,8 @@ type app struct {
 	out    io.Writer
 	err    io.Writer
 	format string
-	worst  int // the exit status of what was reported so far
+	shown  bool // something has been printed that the next result stands apart from
+	worst  int  // the exit status of what was reported so far
 }
 
 func (a *app) checkFormat(c *cobra.Command) error {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -68,16 +69,23 @@ func (a *app) inspect(ctx context.Context, q *inspect.Query, name, as string) er
 	if err != nil {
 		return fileError{name, err}
 	}
-	if a.json() {
-		err = r.WriteJSON(a.out)
-	} else {
-		err = r.WriteText(a.out, inspect.TextOptions{Width: width(a.out), Color: color(a.out)})
+	if err := a.show(r); err != nil {
+		return fileError{name, err}
 	}
-	if err == nil {
-		err = r.Err()
-	}
-	if err != nil {
+	if err := r.Err(); err != nil {
 		return fileError{name, err}
 	}
 	return nil
+}
+
+// show prints a result, apart from the one before it.
+func (a *app) show(r *inspect.Result) error {
+	if a.json() {
+		return r.WriteJSON(a.out)
+	}
+	if a.shown {
+		fmt.Fprintln(a.out) // if it fails, so does the next write
+	}
+	a.shown = true
+	return r.WriteText(a.out, inspect.TextOptions{Width: width(a.out), Color: color(a.out)})
 }

@@ -5,15 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
-	"ckpt/durable"
 	"ckpt/formats"
-	"ckpt/formats/all"
 	"ckpt/inspect"
 	"ckpt/migrate"
-	"ckpt/pytree"
 	"ckpt/report"
 )
 
@@ -79,17 +75,6 @@ type outcome struct {
 	Output *written `json:"output"`
 }
 
-type written struct {
-	File        string `json:"file"`
-	Format      string `json:"format"`
-	Variant     string `json:"variant"`
-	Size        int64  `json:"size"`
-	Tensors     int    `json:"tensors"`
-	Parameters  uint64 `json:"parameters"`
-	TensorBytes uint64 `json:"tensor_bytes"`
-	Verified    bool   `json:"verified"`
-}
-
 func (s *migration) run(ctx context.Context) error {
 	if !s.a.json() {
 		if err := s.print(); err != nil {
@@ -133,62 +118,6 @@ func (s *migration) print() error {
 		opt.B = inspect.Heading(s.template.Checkpoint, inspect.Summary(s.template.Tree))
 	}
 	return s.plan.Report().WriteText(w, opt)
-}
-
-// write saves the new tree.
-func (s *migration) write(ctx context.Context) (*written, error) {
-	tree, err := s.plan.Apply()
-	if err != nil {
-		return nil, fileError{s.old.name, err}
-	}
-	totals := inspect.Summary(tree)
-	bar := s.a.newBar("writing " + s.flags.out)
-	defer bar.stop()
-	c, err := formats.Save(ctx, s.flags.out, s.format(), tree, formats.SaveOptions{
-		Overwrite: s.flags.overwrite,
-		// Everything is written, then read for verification.
-		Progress: bar.start(2 * int64(min(totals.TensorBytes, 1<<60))),
-	})
-	if err != nil {
-		return nil, saveError(s.flags.out, err)
-	}
-	return &written{s.flags.out, c.Format.Name, c.Variant, c.Size, totals.Tensors, totals.Parameters, totals.TensorBytes, true}, nil
-}
-
-// saveError names the file once.
-func saveError(name string, err error) error {
-	var d *durable.Error
-	if errors.As(err, &d) {
-		return fileError{name, withHint(d.Err, "%s", d.Hint())}
-	}
-	return fileError{name, err}
-}
-
-// format is the one to write: after the name, else as the template or OLD is.
-func (s *migration) format() *formats.Format {
-	if f := all.Formats.ByExt(s.flags.out); f != nil {
-		return f
-	}
-	if s.template.Tree != nil {
-		return s.template.Format
-	}
-	return s.old.Format
-}
-
-// conclude says what was done.
-func (s *migration) conclude(o *written) error {
-	if o == nil {
-		_, err := fmt.Fprintf(s.a.out, "\nchecked only: nothing was written\nhint: `%s -o %s`\n", s.command(), shellWord(pytree.Printable(s.suggestOut())))
-		return err
-	}
-	_, err := fmt.Fprintf(s.a.out, "\nwrote %s: %d bytes, %s, verified\n", pytree.Printable(o.File), o.Size, report.Plural(o.Tensors, "tensor", "tensors"))
-	return err
-}
-
-// suggestOut is a name for the file that could be written.
-func (s *migration) suggestOut() string {
-	ext := filepath.Ext(s.old.name)
-	return strings.TrimSuffix(s.old.name, ext) + ".migrated" + ext
 }
 
 // command is the command line that repeats the check.

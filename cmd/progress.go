@@ -32,6 +32,7 @@ func (b *bar) start(total int64) func(n int64) {
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(24),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(),
 	)
+	b.bar.StartWithoutRender()
 	begin := time.Now()
 	var done atomic.Int64
 	return func(n int64) {

@@ -37,7 +37,7 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ckpt COMMAND",
+		Use:   "ckpt",
 		Short: "See what is in a checkpoint, and make an old one fit new code",
 		Long: `ckpt opens machine-learning checkpoints without Python and without ever
 running what is in them, shows what they hold, and migrates them by rules.
@@ -56,9 +56,10 @@ could not be examined.`,
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.checkFormat(c) }
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{err, c} })
 	group(root)
+	root.DisableFlagsInUseLine = true
 	root.AddCommand(
 		newInspect(a), newMigrate(a), newRules(a), newExplain(a), newFormats(a), newVersion(a), newCompletion(),
 	)
-	root.SetHelpCommand(&cobra.Command{Hidden: true, Use: "help"})
+	root.SetHelpCommand(newHelp())
 	return root
 }

@@ -78,7 +78,7 @@ func (a *app) formatRules(c *cobra.Command, name string, write, check bool) erro
 		err = a.writeJSON(out)
 	case !write && !check:
 		_, err = a.out.Write(text)
-	case out.Changed:
+	case check && out.Changed:
 		_, err = fmt.Fprintln(a.out, name)
 	}
 	if err == nil && check && out.Changed {

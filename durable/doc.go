@@ -2,7 +2,7 @@
 // the new ones, whatever happens on the way.
 //
 // [WriteFile] writes a temporary sibling in the destination's directory, syncs
-// it, lets the caller verify what a fresh handle reads back, renames it over
+// it while the caller verifies what a fresh handle reads back, renames it over
 // the destination and syncs the directory.
 //
 // # What it guarantees

@@ -37,9 +37,9 @@ type Options struct {
 // written in any order; write must not close it. Where the system can (Linux),
 // the disk is kept busy meanwhile with what has been written already.
 //
-// The file passed to verify is a new read-only handle on the same content, by
-// then on stable storage; an error of verify prevents the rename. A nil verify
-// accepts whatever was written.
+// The file passed to verify is a new read-only handle on the same content, which
+// is brought to stable storage meanwhile; an error of either prevents the rename.
+// A nil verify accepts whatever was written.
 //
 // Both functions run in the calling goroutine, and see to it themselves that
 // they end soon after ctx is done; WriteFile checks ctx between its steps, and
@@ -139,19 +139,22 @@ func (j *job) fill(write, verify func(f *os.File) error) error {
 	if err := j.setAttributes(); err != nil {
 		return err
 	}
-	if err := j.temp.file.Sync(); err != nil {
+	// The disk is busy for long; what it is given is still in memory meanwhile, and
+	// can be verified.
+	synced := make(chan error, 1)
+	go func() { synced <- j.temp.file.Sync() }()
+	var wrong error
+	if verify != nil {
+		wrong = verify(r)
+	}
+	step("verified")
+	if err := <-synced; err != nil {
 		return fmt.Errorf("sync: %w", reason(err))
 	}
 	step("synced")
-	if err := j.ctx.Err(); err != nil {
-		return err
+	if wrong != nil {
+		return fmt.Errorf("verifying what was written: %w", wrong)
 	}
-	if verify != nil {
-		if err := verify(r); err != nil {
-			return fmt.Errorf("verifying what was written: %w", err)
-		}
-	}
-	step("verified")
 	return j.ctx.Err()
 }
 

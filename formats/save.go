@@ -73,9 +73,13 @@ func VerifyChecksums(ctx context.Context, c *Checkpoint, progress func(int64)) e
 	errs := make([]error, len(c.Checked))
 	work := make(chan int)
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	size := int64(512)
+	for _, src := range c.Checked {
+		size = max(size, min(src.Size(), 1<<20))
+	}
+	for range min(runtime.GOMAXPROCS(0), len(c.Checked)) {
 		wg.Go(func() {
-			buf := make([]byte, 1<<20)
+			buf := make([]byte, size)
 			for i := range work {
 				errs[i] = readThrough(ctx, c.Checked[i], buf, progress)
 			}

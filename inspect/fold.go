@@ -50,6 +50,7 @@ func (o *outline) fold() []*row {
 		same = strconv.AppendUint(same[:0], l.context, 36)
 		same = strconv.AppendUint(append(same, '\n'), l.content, 36)
 		same = append(append(same, '\n'), l.what...)
+		same = append(same, l.tie...)
 		lines = append(lines, l)
 		items = append(items, report.Item{Name: l.name, Other: l.alias, Same: string(same)})
 	}

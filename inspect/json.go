@@ -183,9 +183,9 @@ func (j *jsonWriter) tensor(e entry, t *pytree.Tensor) {
 	if x := e.exam; x != nil {
 		j.exam(x)
 	}
-	if e.alias != "" {
+	if e.alias.with != "" {
 		j.raw(`,"alias_of":`)
-		j.raw(e.alias.JSON())
+		j.raw(e.alias.with.JSON())
 	}
 }
 

@@ -126,31 +126,44 @@ type cursor struct {
 }
 
 type seenShare struct {
-	first pytree.Path
-	next  int
+	first  pytree.Path
+	tensor *pytree.Tensor
+	next   int
+}
+
+// tie is how a tensor shares the storage of an earlier one.
+type tie struct {
+	with pytree.Path // the first tensor of the storage; "" for none
+	same bool        // it is the very same view
 }
 
 func (l *ledger) cursor() *cursor {
 	return &cursor{l, make(map[*pytree.Storage]*seenShare, len(l.shared))}
 }
 
-// next gives what t counts, and the path of the first tensor that shares its
-// storage if that is another one.
-func (c *cursor) next(p pytree.Path, t *pytree.Tensor) (n count, alias pytree.Path) {
+// next gives what t counts, and how it is tied.
+func (c *cursor) next(p pytree.Path, t *pytree.Tensor) (n count, alias tie) {
 	s := c.l.shared[t.Storage]
 	if s == nil {
-		return count{uint64(t.Elements()), uint64(t.Bytes())}, ""
+		return count{uint64(t.Elements()), uint64(t.Bytes())}, tie{}
 	}
 	seen := c.state[t.Storage]
 	if seen == nil {
-		seen = &seenShare{first: p}
+		seen = &seenShare{first: p, tensor: t}
 		c.state[t.Storage] = seen
 	} else {
-		alias = seen.first
+		alias = tie{seen.first, sameView(t, seen.tensor)}
 	}
 	n = s.counts[seen.next]
 	seen.next++
 	return n, alias
+}
+
+// sameView reports whether two views of one storage have the same elements at
+// the same places.
+func sameView(a, b *pytree.Tensor) bool {
+	return a.DType == b.DType && a.Size() == b.Size() && a.Offset == b.Offset && slices.Equal(a.Shape, b.Shape) &&
+		(slices.Equal(a.Strides, b.Strides) || a.Contiguous() && b.Contiguous())
 }
 
 // eachTensor visits the tensors in file order. Trees are at most

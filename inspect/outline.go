@@ -13,7 +13,8 @@ type line struct {
 	path    pytree.Path
 	name    string
 	what    string
-	alias   string // the tensor whose storage this one shares
+	tie     string // how the tensor is tied to the one at alias
+	alias   string
 	exam    *pytree.Exam
 	tensors int
 	entries int
@@ -135,10 +136,18 @@ func (e *entry) fingerprint() string {
 	switch {
 	case e.exam != nil:
 		return "\n" + string(e.path) // each has a line of its own
-	case e.alias != "":
-		return "\n="
+	case e.alias.with != "":
+		return "\n" + e.alias.word()
 	}
 	return ""
+}
+
+// word says how a tensor is tied.
+func (t tie) word() string {
+	if t.same {
+		return "= "
+	}
+	return "shares storage with "
 }
 
 func (o *outline) entry(e entry) error {
@@ -157,8 +166,8 @@ func (o *outline) entry(e entry) error {
 		l.what += tensorsText(l.tensors)
 	case *pytree.Tensor:
 		l.tensors, l.what = 1, what(n, width)
-		if e.alias != "" {
-			l.alias = e.alias.Dotted()
+		if e.alias.with != "" {
+			l.tie, l.alias = e.alias.word(), e.alias.with.Dotted()
 		}
 	default:
 		l.what = what(n, width)

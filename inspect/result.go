@@ -138,7 +138,7 @@ type entry struct {
 	name  string
 	node  pytree.Node // nil for a subtree
 	count count
-	alias pytree.Path // of the first tensor with the same storage
+	alias tie
 	exam  *pytree.Exam
 	sub   *subtree
 	seq   int // where it stands among the selected leaves, in file order

@@ -45,9 +45,9 @@ func parametersText(n uint64) string {
 // Sizes and parameters of a row are those of all the entries that it stands for.
 func (r *Result) WriteText(w io.Writer, opt TextOptions) error {
 	out := bufio.NewWriter(w)
-	var title report.Table
+	title := report.Table{Flex: []int{0}}
 	title.Add(append([]string{r.File}, Heading(r.Checkpoint, r.Total)...)...)
-	if err := title.Write(out, 0); err != nil {
+	if err := title.Write(out, opt.Width); err != nil {
 		return err
 	}
 	r.writeSelected(out)
@@ -105,10 +105,10 @@ func (r *Result) writeTree(w io.Writer, opt TextOptions) (n folded, err error) {
 	return n, t.Write(w, opt.Width)
 }
 
-// localName is a name that can be seen even if it is empty.
+// localName is a name that can be seen even where it is empty or blank.
 func localName(s string) string {
-	if s == "" {
-		return `""`
+	if s == "" || s != strings.TrimSpace(s) {
+		return `"` + s + `"`
 	}
 	return s
 }
@@ -144,7 +144,7 @@ func (r *Result) cells(name string, x *row) []string {
 		what += fmt.Sprintf("  ×%d", x.times)
 	}
 	if x.alias != "" {
-		what += "  = " + x.alias
+		what += "  " + x.tie + x.alias
 	}
 	cells := []string{name, what}
 	if r.Total.Tensors > 0 {
@@ -195,7 +195,9 @@ func statCells(x *pytree.Exam) []string {
 
 // writeNotes says what the tree does not show.
 func (r *Result) writeNotes(w io.Writer, n folded) {
-	fmt.Fprintln(w)
+	if n.rows < n.entries || r.Unreferenced > 0 || len(r.Checkpoint.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
 	if n.rows < n.entries {
 		more := "`--full` lists each"
 		if r.q.opt.Depth > 0 {
@@ -204,7 +206,11 @@ func (r *Result) writeNotes(w io.Writer, n folded) {
 		fmt.Fprintf(w, "%s for %d entries; %s\n", report.Plural(n.rows, "line stands", "lines stand"), n.entries, more)
 	}
 	if r.Unreferenced > 0 {
-		fmt.Fprintf(w, "%s that no tensor refers to (%s)\n", report.Plural(int(r.Unreferenced), "stored byte", "stored bytes"), Size(uint64(r.Unreferenced)))
+		fmt.Fprintf(w, "%s that no tensor refers to", report.Plural(int(r.Unreferenced), "stored byte", "stored bytes"))
+		if r.Unreferenced >= 1024 {
+			fmt.Fprintf(w, " (%s)", Size(uint64(r.Unreferenced)))
+		}
+		fmt.Fprintln(w)
 	}
 	for _, note := range r.Checkpoint.Notes {
 		fmt.Fprintf(w, "note: %s\n", pytree.Printable(note))

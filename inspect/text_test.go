@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -206,5 +207,25 @@ func TestLongPreview(t *testing.T) {
 		if got := valueText(c.l, 20); got != c.want {
 			t.Errorf("%s, want %s: %s", got, c.want, c.why)
 		}
+	}
+}
+
+var escape = regexp.MustCompile("\x1b\\[[0-9]*m")
+
+// Colour adds nothing but colour.
+func TestColor(t *testing.T) {
+	r := run(t, textTree(), Options{})
+	var plain, colored strings.Builder
+	if err := r.WriteText(&plain, TextOptions{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteText(&colored, TextOptions{Width: 100, Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	if plain.String() == colored.String() || escape.ReplaceAllString(colored.String(), "") != plain.String() {
+		t.Errorf("%s\nis not in colour what this is without:\n%s", colored.String(), plain.String())
+	}
+	if escape.MatchString(plain.String()) {
+		t.Error("an escape sequence of the file's, or colour that nobody asked for")
 	}
 }

@@ -19,7 +19,7 @@ func nest(rows []*row) *row {
 			headings[w.name] = w
 		}
 	}
-	root := &row{}
+	root := &row{line: new(line)}
 	for _, w := range rows {
 		above := root
 		w.local = w.name

@@ -92,7 +92,7 @@ func dtypeChange(from, to *pytree.Tensor) string {
 // shapeChange says what became of each axis: "axis 0 +2".
 func shapeChange(from, to []int64) string {
 	if len(from) != len(to) {
-		return fmt.Sprintf("%d axes instead of %d", len(from), len(to))
+		return fmt.Sprintf("%s instead of %d", report.Plural(len(from), "axis", "axes"), len(to))
 	}
 	var parts []string
 	for i := range from {

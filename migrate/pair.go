@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"ckpt/pytree"
@@ -83,12 +82,21 @@ func withoutNumbers(dotted string) (name, numbers string, n int) {
 	comps := strings.Split(dotted, ".")
 	var nums []string
 	for i, c := range comps {
-		if _, err := strconv.ParseUint(c, 10, 63); err == nil {
+		if isNumber(c) {
 			nums = append(nums, c)
 			comps[i] = "*"
 		}
 	}
 	return strings.Join(comps, "."), strings.Join(nums, "."), len(nums)
+}
+
+func isNumber(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // kinship is how well two families' names agree, or 0 if they cannot be one.

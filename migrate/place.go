@@ -36,8 +36,8 @@ type stem struct {
 type keyIndex struct {
 	byText map[string]int
 	byKey  map[pytree.Key]int // those that share their text
-	flat   bool // some keys hold dots
-	ints   bool // all keys are integers, and there are some
+	flat   bool               // some keys hold dots
+	ints   bool               // all keys are integers, and there are some
 }
 
 func newPlacer(base *pytree.Tree) *placer {

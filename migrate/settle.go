@@ -47,6 +47,9 @@ func (p *Plan) settleOne(j int32, denied *[]denial) {
 		}
 	}
 	end := &p.ends[j]
+	if end.how == stopped {
+		return // the leaf that stays there has seen to it
+	}
 	if p.head[j] < 0 {
 		p.settleUnclaimed(j, t)
 		return

@@ -38,40 +38,65 @@ func makeLeaf(path pytree.Path, n pytree.Node) leaf {
 // side is the leaves of one tree, and where they are.
 type side struct {
 	leaves  []leaf
-	empties []leaf // containers without entries
-	first   map[string]int32
+	empties []leaf  // containers without entries
+	first   index   // the first leaf with each dotted path
 	next    []int32 // the next leaf with the same dotted path, or -1
+	twin    []bool  // another leaf has the same dotted path
 }
 
 // newSide lists a tree.
 func newSide(t *pytree.Tree) *side {
 	s := &side{}
+	leaves, empties := countLeaves(t.Root)
+	s.leaves, s.empties = make([]leaf, 0, leaves), make([]leaf, 0, empties)
 	for p, n := range t.Entries() {
-		if c, ok := n.(*pytree.Container); ok && len(c.Entries) == 0 {
+		if _, empty := n.(*pytree.Container); empty {
 			s.empties = append(s.empties, makeLeaf(p, n))
 			continue
 		}
 		s.leaves = append(s.leaves, makeLeaf(p, n))
 	}
-	s.first = make(map[string]int32, len(s.leaves))
+	s.first = newIndex(len(s.leaves))
 	s.next = make([]int32, len(s.leaves))
+	s.twin = make([]bool, len(s.leaves))
 	// Backwards, so that each chain is in file order.
 	for i := len(s.leaves) - 1; i >= 0; i-- {
-		d := s.leaves[i].dotted
-		if j, ok := s.first[d]; ok {
-			s.next[i] = j
-		} else {
-			s.next[i] = -1
+		slot, tag := s.first.find(s.leaves, s.leaves[i].dotted)
+		s.next[i] = -1
+		if slot.tag != 0 {
+			s.next[i] = slot.leaf
+			s.twin[i], s.twin[slot.leaf] = true, true
 		}
-		s.first[d] = int32(i)
+		slot.tag, slot.leaf = tag, int32(i)
 	}
 	return s
 }
 
+// countLeaves counts the leaves and the empty containers at and under n.
+func countLeaves(n pytree.Node) (leaves, empties int) {
+	c, ok := n.(*pytree.Container)
+	switch {
+	case n == nil:
+		return 0, 0
+	case !ok:
+		return 1, 0
+	case len(c.Entries) == 0:
+		return 0, 1
+	}
+	for i := range c.Entries {
+		l, e := countLeaves(c.Entries[i].Value)
+		leaves, empties = leaves+l, empties+e
+	}
+	return leaves, empties
+}
+
 // named is the first leaf with a dotted path, or -1; s.next has the others.
 func (s *side) named(dotted string) int32 {
-	if i, ok := s.first[dotted]; ok {
-		return i
+	if len(s.leaves) == 0 {
+		return -1
+	}
+	if slot, _ := s.first.find(s.leaves, dotted); slot.tag != 0 {
+		return slot.leaf
 	}
 	return -1
 }
@@ -86,10 +111,7 @@ func (s *side) at(path pytree.Path, dotted string) int32 {
 }
 
 // shared reports whether another leaf has the same dotted path.
-func (s *side) shared(i int32) bool {
-	j := s.first[s.leaves[i].dotted]
-	return s.next[j] >= 0
-}
+func (s *side) shared(i int32) bool { return s.twin[i] }
 
 // cut splits a canonical path after its first depth dotted components. It gives
 // how the first part reads (the canonical text up to there), and the rest; two

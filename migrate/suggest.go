@@ -3,7 +3,6 @@ package migrate
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"ckpt/pytree"
 	"ckpt/report"
@@ -15,7 +14,7 @@ import (
 type suggester struct {
 	p        *Plan
 	from, to *prefixes
-	// lost and bare are the leaves that findings say are not mapped or filled.
+	// lost and hollow are the leaves that findings say are not mapped or filled.
 	lost, hollow []int32
 	// rules is the suggestions by their text, ofA and ofB those for each leaf.
 	rules    map[string]*report.Fix
@@ -38,8 +37,8 @@ func (p *Plan) suggest() {
 		return
 	}
 	s.count()
-	lost := s.creations()
-	hollow := s.copies()
+	lost, hollow := s.creations()
+	hollow = s.copies(hollow)
 	pairs := s.pair(lost, hollow)
 	lost, hollow = s.moves(pairs, lost, hollow)
 	s.waive(s.from, p.old, append(lost, dropA...), report.Drop, s.ofA)
@@ -164,14 +163,15 @@ func (s *suggester) count() {
 	}
 }
 
-// fix notes a rule, and that it is for a leaf of either side (-1: none).
-func (s *suggester) fix(text string, effect report.Effect, a, b int32) {
+// fix notes a rule, and that it is for a leaf of either side (-1: none). It gives
+// the rule's text.
+func (s *suggester) fix(from, to string, effect report.Effect, a, b int32) string {
+	text := ruleText(from, to, effect == report.Create)
 	f, ok := s.rules[text]
 	if !ok {
-		f = &report.Fix{Rule: text, Effect: effect}
+		f = &report.Fix{Rule: text, From: from, To: to, Effect: effect}
 		s.rules[text] = f
 		s.order = append(s.order, text)
-		text = f.Rule
 	}
 	f.Leaves++
 	if a >= 0 {
@@ -180,202 +180,7 @@ func (s *suggester) fix(text string, effect report.Effect, a, b int32) {
 	if b >= 0 {
 		s.ofB[b] = append(s.ofB[b], f.Rule)
 	}
-}
-
-// creations suggests to take subtrees whole that the template holds empty. It
-// gives the lost leaves that remain.
-func (s *suggester) creations() (rest []int32) {
-	p := s.p
-	if p.bare {
-		return s.lost
-	}
-	empty := make(map[string]int, len(p.new.empties))
-	for k := range p.new.empties {
-		l := &p.new.empties[k]
-		t := p.to.empties[k]
-		if l.addressable() && isText(l.dotted) && l.dotted != "" && l.dotted[0] != '[' && t.keep < 0 && t.create < 0 {
-			empty[l.dotted] = k
-		}
-	}
-	if len(empty) == 0 {
-		return s.lost
-	}
-	// A dotted path that reads in another way too would replace what is there.
-	crowded := make(map[string]bool)
-	for _, list := range [][]leaf{p.new.leaves, p.old.empties} {
-		for i := range list {
-			d := list[i].dotted
-			for end := len(d); end >= 0; end = strings.LastIndexByte(d[:end], '.') {
-				if k, ok := empty[d[:end]]; ok && !(pattern{path: p.new.empties[k].path}).holds(list[i].path) {
-					crowded[d[:end]] = true
-				}
-			}
-		}
-	}
-	// Every leaf that the rule would cover must be inside the old container, by
-	// whole keys.
-	climb := func(i int32, visit func(n int32)) {
-		at, ok := s.from.member[i]
-		for ; ok && s.from.nodes[at].depth > p.floorA(i); at = s.from.nodes[at].parent {
-			k, isEmpty := empty[s.from.text(p.old, at)]
-			if isEmpty && !s.from.nodes[at].whole && (pattern{path: p.new.empties[k].path}).holds(p.old.leaves[i].path) {
-				visit(at)
-			}
-		}
-	}
-	inside := make(map[int32]int32)
-	for _, i := range s.lost {
-		climb(i, func(n int32) { inside[n]++ })
-	}
-	whole := make(map[int32]bool) // by prefix: the subtree can be taken
-	for n, count := range inside {
-		whole[n] = s.from.clean(n) && count == s.from.nodes[n].members &&
-			(s.from.nodes[n].longer == 0 || !p.hasSequence(p.new.empties[empty[s.from.text(p.old, n)]].path))
-	}
-	for _, i := range s.lost {
-		found := int32(0)
-		climb(i, func(n int32) {
-			if whole[n] {
-				found = n
-			}
-		})
-		if found == 0 {
-			rest = append(rest, i)
-			continue
-		}
-		x := s.from.text(p.old, found)
-		if crowded[x] {
-			x = string(p.new.empties[empty[x]].path)
-		}
-		s.fix(ruleText(x, x, true), report.Create, i, -1)
-	}
-	return rest
-}
-
-// hasSequence reports whether the old tree has a list at or under path: what
-// longer rules take out of one could leave a gap.
-func (p *Plan) hasSequence(path pytree.Path) bool {
-	n, ok := p.oldTree.Find(path)
-	if !ok {
-		return false
-	}
-	found := false
-	(&pytree.Tree{Root: n}).Walk(pytree.Visitor{Enter: func(_ pytree.Path, c *pytree.Container) bool {
-		found = found || c.Kind == pytree.Sequence
-		return !found
-	}})
-	return found
-}
-
-// copies suggests to copy a value that a rule moves away to its old place too,
-// where the new tree has that place still: one tensor that becomes two. It gives
-// the unfilled leaves that remain.
-func (s *suggester) copies() (rest []int32) {
-	p := s.p
-	for _, j := range s.hollow {
-		l := &p.new.leaves[j]
-		i := p.old.at(l.path, l.dotted)
-		n, ok := s.to.member[j]
-		if i < 0 || !ok || p.fates[i] != mapped || p.ends[j].how != unfilled ||
-			int(p.floorA(i)) != components(l.dotted) || !memberOf(p.old, i) || !s.to.clean(n) || s.to.nodes[n].members != 1 {
-			rest = append(rest, j)
-			continue
-		}
-		if code, _ := mismatch(p.old.leaves[i].node, l.node); code != "" {
-			rest = append(rest, j)
-			continue
-		}
-		path := string(l.path)
-		s.fix(ruleText(path, path, true), report.Create, -1, j)
-	}
-	return rest
-}
-
-// moves turns pairs into rules, as few as will do. It gives the leaves that
-// remain.
-func (s *suggester) moves(pairs []pair, lost, hollow []int32) (restA, restB []int32) {
-	p := s.p
-	type ends struct{ a, b int32 }
-	count := make(map[ends]int32)
-	climb := func(q pair, visit func(e ends)) {
-		a, b := s.from.member[q.a], s.to.member[q.b]
-		for s.from.nodes[a].depth > p.floorA(q.a) && b > 0 {
-			visit(ends{a, b})
-			if s.lastComp(s.from, p.old, a) != s.lastComp(s.to, p.new, b) {
-				return
-			}
-			a, b = s.from.nodes[a].parent, s.to.nodes[b].parent
-		}
-	}
-	for _, q := range pairs {
-		climb(q, func(e ends) { count[e]++ })
-	}
-	doneA, doneB := make(map[int32]bool), make(map[int32]bool)
-	for _, q := range pairs {
-		best := ends{}
-		climb(q, func(e ends) {
-			from, to := s.from.text(p.old, e.a), s.to.text(p.new, e.b)
-			if s.from.clean(e.a) && count[e] == s.from.nodes[e.a].members && from != "" && to != "" && from != to {
-				best = e
-			}
-		})
-		if best.a == 0 {
-			continue
-		}
-		s.fix(ruleText(s.from.text(p.old, best.a), s.to.text(p.new, best.b), false), report.Move, q.a, q.b)
-		doneA[q.a], doneB[q.b] = true, true
-	}
-	left := func(list []int32, done map[int32]bool) (rest []int32) {
-		for _, i := range list {
-			if !done[i] {
-				rest = append(rest, i)
-			}
-		}
-		return rest
-	}
-	return left(lost, doneA), left(hollow, doneB)
-}
-
-func (s *suggester) lastComp(t *prefixes, sd *side, n int32) string {
-	text := t.text(sd, n)
-	return text[strings.LastIndexByte(text, '.')+1:]
-}
-
-// waive suggests to drop or keep leaves, by as few rules as will do.
-func (s *suggester) waive(t *prefixes, sd *side, leaves []int32, effect report.Effect, of map[int32][]string) {
-	t.unmark()
-	slices.Sort(leaves)
-	leaves = slices.Compact(leaves)
-	floorOf := s.p.floorA
-	if effect == report.Keep {
-		floorOf = s.p.floorB
-	}
-	for _, i := range leaves {
-		if _, ok := t.member[i]; ok {
-			t.mark(i, floorOf(i))
-		}
-	}
-	for _, i := range leaves {
-		path := ""
-		if _, ok := t.member[i]; ok {
-			if n := t.widest(sd, i, floorOf(i)); n > 0 {
-				path = t.text(sd, n)
-			}
-		}
-		if path == "" {
-			// No dotted path is about this leaf alone; the exact one is.
-			l := &sd.leaves[i]
-			if !l.addressable() || !isText(string(l.path)) || int(floorOf(i)) >= components(l.dotted) || l.path == pytree.Root {
-				continue
-			}
-			path = string(l.path)
-		}
-		if effect == report.Drop {
-			s.fix(ruleText(path, "", false), effect, i, -1)
-		} else {
-			s.fix(ruleText("", path, false), effect, -1, i)
-		}
-	}
+	return f.Rule
 }
 
 // attach puts the suggestions into the findings and the report.

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/protocolbuffers/txtpbfmt/ast"
 	"github.com/protocolbuffers/txtpbfmt/parser"
 	"google.golang.org/protobuf/encoding/prototext"
 
@@ -32,9 +30,13 @@ func ParseRules(name string, src []byte) (*Rules, report.Findings) {
 		return r, r.Findings()
 	}
 	r.total = len(config.Rule)
-	marks := locate(name, src, len(config.Rule))
+	places := locate(name, src)
 	for i, c := range config.Rule {
-		if f := r.add(c, marks[i]); f != nil {
+		at := marks{report.Position{File: name}, report.Position{File: name}, report.Position{File: name}}
+		if i < len(places) {
+			at = places[i]
+		}
+		if f := r.add(c, at); f != nil {
 			f.Severity = report.Error
 			r.findings = append(r.findings, *f)
 		}
@@ -88,103 +90,8 @@ func splitError(name string, src []byte, err error) (report.Position, string) {
 	return pos, strings.TrimSuffix(msg, ".")
 }
 
-// marks is where a rule and its fields stand.
-type marks struct{ rule, from, to report.Position }
-
-// locate finds the places of n rules in a file that has been read without
-// error. Where the two parsers disagree about the rules, no place is known.
-func locate(name string, src []byte, n int) []marks {
-	all := make([]marks, n)
-	unknown := marks{report.Position{File: name}, report.Position{File: name}, report.Position{File: name}}
-	for i := range all {
-		all[i] = unknown
-	}
-	nodes, err := parseNodes(src)
-	if err != nil {
-		return all
-	}
-	f := textFile{name, src, []int{0}}
-	for i, c := range src {
-		if c == '\n' {
-			f.lines = append(f.lines, i+1)
-		}
-	}
-	found := make([]marks, 0, n)
-	for _, node := range nodes {
-		switch {
-		case node.Name != "rule":
-			continue
-		case node.ChildrenAsList:
-			for _, child := range node.Children {
-				found = append(found, f.mark(child))
-			}
-		default:
-			found = append(found, f.mark(node))
-		}
-	}
-	if len(found) == n {
-		return found
-	}
-	return all
-}
-
-// textFile finds lines and columns.
-type textFile struct {
-	name  string
-	src   []byte
-	lines []int // where each line begins
-}
-
-// mark finds a rule and its fields. A field that is not there is where the rule
-// is.
-func (f *textFile) mark(node *ast.Node) marks {
-	at := f.token(node.Start)
-	m := marks{at, at, at}
-	for _, field := range node.Children {
-		switch field.Name {
-		case "from_path":
-			m.from = f.token(field.Start)
-		case "to_path":
-			m.to = f.token(field.Start)
-		}
-	}
-	return m
-}
-
-// token is the place of the first token at or after start: a node's start
-// includes the comments and blank lines before it.
-func (f *textFile) token(start ast.Position) report.Position {
-	for i := int(start.Byte); i < len(f.src); i++ {
-		switch c := f.src[i]; {
-		case c == '#':
-			for i < len(f.src) && f.src[i] != '\n' {
-				i++
-			}
-		case strings.IndexByte(" \t\r\n\v\f,;", c) < 0:
-			line, exact := slices.BinarySearch(f.lines, i)
-			if !exact {
-				line--
-			}
-			return report.Position{File: f.name, Line: line + 1, Column: i - f.lines[line] + 1}
-		}
-	}
-	return report.Position{File: f.name}
-}
-
-// parseNodes parses a textproto into its syntax tree. It is called for what
-// prototext has accepted only, so nesting is bounded by the schema. Directives
-// to the formatter must not hide rules, so they are defused.
-func parseNodes(src []byte) (nodes []*ast.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("textproto parser: %v", p)
-		}
-	}()
-	return parser.Parse(bytes.ReplaceAll(src, []byte("txtpbfmt:"), []byte("txtpbfmt ")))
-}
-
-// Format lays out a rules file in the canonical way. It keeps comments, and
-// what it returns it leaves as it is. A file that cannot be read is an error
+// Format lays out a rules file in the canonical way, with Unix line ends. It
+// keeps comments, and what it returns it leaves as it is. A file that cannot be read is an error
 // that begins with LINE:COLUMN.
 func Format(src []byte) (formatted []byte, err error) {
 	var before, after migrationpb.CheckpointMigrationConfig
@@ -197,6 +104,8 @@ func Format(src []byte) (formatted []byte, err error) {
 			formatted, err = nil, fmt.Errorf("textproto formatter: %v", p)
 		}
 	}()
+	src = bytes.ReplaceAll(src, []byte("\r\n"), []byte("\n"))
+	src = bytes.ReplaceAll(src, []byte("\r"), []byte(" "))
 	// The formatter may need a second look before its result is stable.
 	for range 8 {
 		if formatted, err = parser.Format(src); err != nil {

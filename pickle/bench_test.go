@@ -99,6 +99,21 @@ func BenchmarkReadStateDict(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchTensors, "ns/tensor")
 }
 
+func BenchmarkWriteStateDict(b *testing.B) {
+	p := mustRead(b, "state dict", stateDict(benchTensors))
+	b.ReportAllocs()
+	for b.Loop() {
+		w := NewWriter(io.Discard)
+		if err := WriteValue(w, p.Root, nil); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/benchTensors, "ns/tensor")
+}
+
 // randomLatin1 is array data as protocol 2 writes it: n random bytes, each a
 // character, in UTF-8. It is what branch predictors like least.
 func randomLatin1(n int) (raw, utf8 []byte) {

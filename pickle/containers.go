@@ -99,16 +99,20 @@ func (m *machine) appendMarked() error {
 	return m.appendTo(*m.nth(1), vals)
 }
 
+// The three functions below accept anything if there is nothing to add, as
+// CPython does.
+
 func (m *machine) appendTo(list Value, vals []Value) error {
 	o := list.Obj()
 	switch {
+	case len(vals) == 0:
 	case list.Kind() == List:
 		o.Items = m.add(o.Items, vals)
 	case opaque(list):
 		p := o.addPart(partList)
 		p.vals = m.add(p.vals, vals)
 	default:
-		return m.failf("cannot append to a %s", list.Kind())
+		return m.failf("cannot append to %s", list.Kind().one())
 	}
 	return nil
 }
@@ -136,6 +140,7 @@ func (m *machine) setMarked() error {
 func (m *machine) setOn(dict Value, kv []Value) error {
 	o := dict.Obj()
 	switch {
+	case len(kv) == 0:
 	case dict.Kind() == Dict:
 		return m.setKeys(o, kv)
 	case opaque(dict):
@@ -145,7 +150,7 @@ func (m *machine) setOn(dict Value, kv []Value) error {
 		p := o.addPart(partDict)
 		p.vals = m.add(p.vals, kv)
 	default:
-		return m.failf("cannot set items of a %s", dict.Kind())
+		return m.failf("cannot set items of %s", dict.Kind().one())
 	}
 	return nil
 }
@@ -158,16 +163,20 @@ func (m *machine) addMarked() error {
 	if !m.has(1) {
 		return m.underflow()
 	}
-	set := *m.nth(1)
+	return m.addTo(*m.nth(1), vals)
+}
+
+func (m *machine) addTo(set Value, vals []Value) error {
 	o := set.Obj()
 	switch {
+	case len(vals) == 0:
 	case set.Kind() == Set:
 		return m.addKeys(o, vals)
 	case opaque(set):
 		p := o.addPart(partSet)
 		p.vals = m.add(p.vals, vals)
 	default:
-		return m.failf("cannot add to a %s", set.Kind())
+		return m.failf("cannot add to %s", set.Kind().one())
 	}
 	return nil
 }

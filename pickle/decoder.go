@@ -190,25 +190,23 @@ func utf8ToLatin1(dst, src []byte, end bool) ([]byte, int, error) {
 		case c < utf8.RuneSelf:
 			out[o] = c
 			i++
-		case i+1 == len(src) && c&0xfe == 0xc2 && !end:
-			return out[:o], i, nil
 		case i+1 < len(src) && c&0xfe == 0xc2 && src[i+1]&0xc0 == 0x80:
 			out[o] = c<<6 | src[i+1]&0x3f
 			i += 2
+		case !end && cutRune(src[i:]) == len(src)-i:
+			return out[:o], i, nil
 		default:
-			return out[:o], i, latin1Error(src[i:], end)
+			return out[:o], i, latin1Error(src[i:])
 		}
 		o++
 	}
 	return out[:o], i, nil
 }
 
-func latin1Error(b []byte, end bool) error {
-	if r, n := utf8.DecodeRune(b); r != utf8.RuneError || n == 3 || surrogateLen(b) > 0 {
+// latin1Error says why b does not begin with a character up to U+00FF.
+func latin1Error(b []byte) error {
+	if _, n := utf8.DecodeRune(b); n > 1 || surrogateLen(b) > 0 {
 		return errNotLatin1
-	}
-	if !end && cutRune(b) == len(b) {
-		return errNotLatin1 // a longer character, whatever its end
 	}
 	return errUTF8
 }

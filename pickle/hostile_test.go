@@ -243,7 +243,7 @@ func TestNoQuadraticWork(t *testing.T) {
 // Whatever is wrong with a pickle, reading and writing it ends without a panic,
 // in memory of its own size.
 func TestByteFlips(t *testing.T) {
-	perSample := 300
+	perSample := 150
 	if testing.Short() {
 		perSample = 50
 	}

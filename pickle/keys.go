@@ -44,7 +44,7 @@ func (m *machine) insert(o *Object, entries []Value, step int) error {
 		key := entries[0]
 		cost, depth := maxKeyCost, maxKeyDepth
 		if bad := unhashable(key, &cost, depth); bad != Invalid {
-			return m.failf("a %s cannot be a key or the item of a set", bad)
+			return m.failf("%s cannot be a key or the item of a set", bad.one())
 		}
 		at := -1
 		if len(o.Items) <= scanKeys*step {

@@ -2,12 +2,10 @@ package pickle
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
 	"math"
-	"strconv"
 )
 
 // machine runs the opcodes of one pickle.
@@ -32,56 +30,6 @@ type machine struct {
 	extensions map[int64]*Object
 	emptyTuple *Object
 	scratch    []byte
-}
-
-// Read reads the one pickle that starts at the absolute offset off of r, whose
-// readable bytes end at the absolute offset size. What follows the pickle's STOP
-// does not matter. All positions in the result are absolute, too.
-//
-// The error is a [*SyntaxError] if the pickle is malformed, truncated or beyond
-// a limit; one that is truncated also matches [io.ErrUnexpectedEOF]. Errors of r
-// are returned wrapped.
-func Read(r io.ReaderAt, off, size int64) (*Pickle, error) {
-	if off < 0 || off > size {
-		return nil, &SyntaxError{Pos: off, Msg: fmt.Sprintf("outside the input of %d bytes", size), Err: io.ErrUnexpectedEOF}
-	}
-	m := machine{window: newWindow(r, off, size), seed: maphash.MakeSeed()}
-	m.result.Start = off
-	if err := m.run(); err != nil {
-		return nil, m.located(err)
-	}
-	m.result.End = m.pos()
-	m.result.Nodes = m.alloc.made
-	m.result.Globals = m.globalRefs()
-	p := m.result // a copy, so that the machine can be collected
-	return &p, nil
-}
-
-// located gives an error of the window or of a decoder its place in the pickle.
-func (m *machine) located(err error) error {
-	if _, ok := errors.AsType[*SyntaxError](err); ok {
-		return err
-	}
-	name := opNames[m.op]
-	switch {
-	case err == io.ErrUnexpectedEOF:
-		return &SyntaxError{m.at, name, "the pickle ends early", io.ErrUnexpectedEOF}
-	case errors.Is(err, errLongLine):
-		return &SyntaxError{m.at, name, fmt.Sprintf("a line of more than %d bytes", maxLine), nil}
-	}
-	return err
-}
-
-func (m *machine) failf(format string, args ...any) error {
-	return &SyntaxError{Pos: m.at, Op: opNames[m.op], Msg: fmt.Sprintf(format, args...)}
-}
-
-// underflow is the error of an opcode that finds too little on the stack.
-func (m *machine) underflow() error {
-	if m.depth() > 0 && len(m.marks) > 0 {
-		return m.failf("takes more values than there are above the latest MARK")
-	}
-	return m.failf("takes more values than the stack has")
 }
 
 // opBytes is how much of the input is seen when an opcode begins, at least: the
@@ -315,39 +263,4 @@ func (m *machine) checkLen(n uint64) (int64, error) {
 			fmt.Sprintf("%d bytes are announced but %d remain", n, rest), io.ErrUnexpectedEOF}
 	}
 	return int64(n), nil
-}
-
-func (m *machine) getMemo(i uint32) error {
-	v, ok := m.memo.get(&m.alloc, i)
-	if !ok {
-		return m.failf("memo entry %d does not exist", i)
-	}
-	m.push(v)
-	return nil
-}
-
-func (m *machine) putMemo(i uint32) error {
-	if !m.has(1) {
-		return m.underflow()
-	}
-	if !m.memo.put(&m.alloc, i, *m.nth(1)) {
-		return m.failf("the memo is full")
-	}
-	return nil
-}
-
-// memoLine reads the index of a GET or PUT from a line.
-func (m *machine) memoLine(put bool) error {
-	line, err := m.line()
-	if err != nil {
-		return err
-	}
-	i, err := strconv.ParseUint(string(line), 10, 32)
-	if err != nil {
-		return m.failf("%.40q is not a memo index", line)
-	}
-	if put {
-		return m.putMemo(uint32(i))
-	}
-	return m.getMemo(uint32(i))
 }

@@ -1,5 +1,7 @@
 package pickle
 
+import "strconv"
+
 // memo is what PUT stored. A pickler puts nearly every object there as soon as
 // it is made, and reads few again, so the entries are small and without pointers:
 // numbers of objects, or of values kept beside. Picklers number them densely from
@@ -94,4 +96,39 @@ func (m *memo) put(a *alloc, i uint32, v Value) bool {
 	}
 	m.sparse[i] = e
 	return true
+}
+
+func (m *machine) getMemo(i uint32) error {
+	v, ok := m.memo.get(&m.alloc, i)
+	if !ok {
+		return m.failf("memo entry %d does not exist", i)
+	}
+	m.push(v)
+	return nil
+}
+
+func (m *machine) putMemo(i uint32) error {
+	if !m.has(1) {
+		return m.underflow()
+	}
+	if !m.memo.put(&m.alloc, i, *m.nth(1)) {
+		return m.failf("the memo is full")
+	}
+	return nil
+}
+
+// memoLine reads the index of a GET or PUT from a line.
+func (m *machine) memoLine(put bool) error {
+	line, err := m.line()
+	if err != nil {
+		return err
+	}
+	i, err := strconv.ParseUint(string(line), 10, 32)
+	if err != nil {
+		return m.failf("%.40q is not a memo index", line)
+	}
+	if put {
+		return m.putMemo(uint32(i))
+	}
+	return m.getMemo(uint32(i))
 }

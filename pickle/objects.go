@@ -103,7 +103,7 @@ func (m *machine) stackGlobal() error {
 	module, name := *m.nth(2), *m.nth(1)
 	for _, v := range [2]Value{module, name} {
 		if v.Kind() != Text && v.Kind() != Raw {
-			return m.failf("a name is a %s, not a short str", v.Kind())
+			return m.failf("a name is %s, not a short str", v.Kind().one())
 		}
 	}
 	o, err := m.global(module.Str(), name.Str())
@@ -152,10 +152,10 @@ func (m *machine) extension(arg []byte) error {
 // checkArgs accepts a tuple, or what may have become one in Python.
 func (m *machine) checkArgs(callable, args Value) error {
 	if !opaque(callable) {
-		return m.failf("a %s cannot be called", callable.Kind())
+		return m.failf("%s cannot be called", callable.Kind().one())
 	}
 	if args.Kind() != Tuple && !opaque(args) {
-		return m.failf("the arguments are a %s, not a tuple", args.Kind())
+		return m.failf("the arguments are %s, not a tuple", args.Kind().one())
 	}
 	return nil
 }
@@ -188,7 +188,7 @@ func (m *machine) newObjEx() error {
 		return err
 	}
 	if k := args[2]; k.Kind() != Dict && !opaque(k) {
-		return m.failf("the keyword arguments are a %s, not a dict", k.Kind())
+		return m.failf("the keyword arguments are %s, not a dict", k.Kind().one())
 	}
 	o := m.objectOf(New, 3)
 	copy(o.Items, args)
@@ -204,7 +204,11 @@ func (m *machine) build() error {
 	v := *m.nth(2)
 	o := v.Obj()
 	if o == nil || v.Kind() <= BigInt {
-		return m.failf("a %s has no state", v.Kind())
+		if m.nth(1).Kind() == None { // which CPython lets pass
+			m.drop(1)
+			return nil
+		}
+		return m.failf("%s has no state", v.Kind().one())
 	}
 	p := o.addPart(partState)
 	p.vals = m.add(p.vals, m.top[len(m.top)-1:])
@@ -237,7 +241,7 @@ func (m *machine) obj() error {
 		return m.failf("there is no class above the MARK")
 	}
 	if class := vals[0]; !opaque(class) {
-		return m.failf("a %s is no class", class.Kind())
+		return m.failf("%s is no class", class.Kind().one())
 	}
 	m.pushInst(vals[0], vals[1:], own)
 	return nil

@@ -84,6 +84,8 @@ var opcodeCases = []struct{ why, in, want string }{
 	{"what an object was given, in order", "cm\nC\n)\x81K\x01aK\x02K\x03s(K\x04\x90Nb.", "new-object(<m C> ())+list[1]+dict{2:3}+set[4]+state[None]"},
 	{"items of a call keep every key", "cm\nC\n)R(K\x01NK\x01Nu.", "call-result(<m C> ())+dict{1:None 1:None}"},
 	{"state of a list", "]Nb.", "[]+state[None]"},
+	{"nothing added to what holds nothing", "N(e(u(\x90.", "None"},
+	{"no state for a number", "K\x01Nb.", "1"},
 	{"persistent ids", "(Pabc\nK\x01Qt.", `(persistent-object("abc") persistent-object(1))`},
 	{"extensions", "(\x82\x01\x83\x00\x01\x84\x00\x00\x01\x00t.", "(extension(1) extension(256) extension(65536))"},
 	{"buffers", "\x97\x98.", "buffer()"},

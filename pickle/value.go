@@ -57,6 +57,17 @@ func (k Kind) String() string {
 	return "unknown kind"
 }
 
+// one names a value of the kind, with its article.
+func (k Kind) one() string {
+	switch k {
+	case Invalid, None, Bytes, LongBytes:
+		return k.String()
+	case Int, Inst, Extension:
+		return "an " + k.String()
+	}
+	return "a " + k.String()
+}
+
 // Value is one value of a pickle, in 16 bytes. It is immutable and may be copied.
 //
 // bits has the kind in its top byte and below it a bool, an integer that fits,

@@ -165,7 +165,11 @@ func (w *Writer) TextFrom(n int64, r io.Reader) {
 	}
 }
 
+// maxIdle is how often in a row a source may give nothing.
+const maxIdle = 100
+
 func (w *Writer) copyFrom(n int64, r io.Reader) {
+	idle := 0
 	for n > 0 && w.err == nil {
 		if len(w.buf) == cap(w.buf) {
 			w.flush()
@@ -176,6 +180,13 @@ func (w *Writer) copyFrom(n int64, r io.Reader) {
 			free = free[:n]
 		}
 		k, err := r.Read(free)
+		if k == 0 && err == nil {
+			if idle++; idle > maxIdle {
+				err = io.ErrNoProgress
+			}
+		} else {
+			idle = 0
+		}
 		w.buf = w.buf[:len(w.buf)+k]
 		if n -= int64(k); n > 0 && err != nil {
 			w.sourceError(err)

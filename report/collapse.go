@@ -73,7 +73,7 @@ func Collapse(items []Item) []Group {
 	var groups []Group
 	for _, b := range order {
 		k := len(b.parts.literals) - 1
-		m := merger{columns: k, tied: tiedColumns(b.number, k, len(b.rows))}
+		m := merger{columns: k}
 		for r, i := range b.rows {
 			m.add(b.number[r*k:r*k+k], i)
 		}
@@ -105,11 +105,15 @@ type split struct {
 	other    string
 }
 
+// maxNumbers is how many integers of a name may differ; any more are part of
+// the text around them.
+const maxNumbers = 64
+
 // splitName cuts a name at the integers that are whole keys.
 func splitName(name string) split {
 	var s split
 	start := 0
-	for i := 0; i < len(name); {
+	for i := 0; i < len(name) && len(s.numbers) < maxNumbers; {
 		if !isDigit(name[i]) {
 			i++
 			continue
@@ -161,7 +165,7 @@ func splitOther(name string, numbers []int64) string {
 			break
 		}
 		at := slices.Index(numbers[next:], s.numbers[i])
-		if at < 0 || next+at > 200 {
+		if at < 0 {
 			b.WriteString(strconv.FormatInt(s.numbers[i], 10))
 			continue
 		}
@@ -199,32 +203,9 @@ func (s split) otherName(cells []string) string {
 	return b.String()
 }
 
-// tiedColumns finds columns that are equal in every row: they vary as one.
-func tiedColumns(numbers []int64, columns, rows int) []int {
-	tied := make([]int, columns)
-	for c := range columns {
-		tied[c] = c
-	search:
-		for d := range c {
-			if tied[d] != d {
-				continue
-			}
-			for r := range rows {
-				if numbers[r*columns+c] != numbers[r*columns+d] {
-					continue search
-				}
-			}
-			tied[c] = d
-			break
-		}
-	}
-	return tied
-}
-
 // merger folds rows of integers into rows of sets that stand for exactly those.
 type merger struct {
 	columns int
-	tied    []int // for each column the first one that is always equal to it
 	rows    []mergeRow
 }
 
@@ -245,14 +226,12 @@ func (m *merger) add(numbers []int64, member int) {
 func (m *merger) merge() []mergeRow {
 	rows := m.rows
 	for c := m.columns - 1; c >= 0 && len(rows) > 1; c-- {
-		if m.tied[c] == c {
-			rows = m.mergeColumn(rows, c)
-		}
+		rows = m.mergeColumn(rows, c)
 	}
 	return rows
 }
 
-// mergeColumn folds rows that differ in column c only (and in those tied to it).
+// mergeColumn folds rows that differ in column c only.
 func (m *merger) mergeColumn(rows []mergeRow, c int) []mergeRow {
 	type set struct {
 		numbers []int64
@@ -264,7 +243,7 @@ func (m *merger) mergeColumn(rows []mergeRow, c int) []mergeRow {
 	for _, row := range rows {
 		key = key[:0]
 		for i, cell := range row.cells {
-			if m.tied[i] != c {
+			if i != c {
 				key = append(append(key, cell...), '.')
 			}
 		}
@@ -280,12 +259,7 @@ func (m *merger) mergeColumn(rows []mergeRow, c int) []mergeRow {
 	}
 	merged := make([]mergeRow, len(sets))
 	for i, s := range sets {
-		text := Ranges(s.numbers)
-		for j := range s.row.cells {
-			if m.tied[j] == c {
-				s.row.cells[j] = text
-			}
-		}
+		s.row.cells[c] = Ranges(s.numbers)
 		merged[i] = s.row
 	}
 	return merged

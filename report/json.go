@@ -30,8 +30,8 @@ type jsonA struct {
 	Total   jsonTally `json:"total"`
 	Mapped  jsonTally `json:"mapped"`
 	Dropped jsonTally `json:"dropped"`
-	// MappedPercent is of parameters, rounded down to one decimal; null without
-	// any.
+	// MappedPercent is of parameters, with one decimal; 100 for all of them only,
+	// and null where there are none.
 	MappedPercent *float64 `json:"mapped_percent"`
 }
 

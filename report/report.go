@@ -69,8 +69,10 @@ const (
 // Fix is a rule that would remove findings. All fixes of a report can be
 // applied together.
 type Fix struct {
-	// Rule is the line to add to the rules file.
+	// Rule is the line to add to the rules file, From and To its paths.
 	Rule string `json:"rule"`
+	From string `json:"from_path,omitempty"`
+	To   string `json:"to_path,omitempty"`
 	// Effect is what it does to the leaves that it covers, and Leaves how many
 	// those are.
 	Effect Effect `json:"effect"`
@@ -106,25 +108,24 @@ func (r *Report) Verdict() Verdict {
 // Percent is part of whole as people read it, with one decimal. Only all is
 // 100 %, and only nothing is 0 %: everything between is printed as less or more.
 func Percent(part, whole uint64) string {
-	switch {
+	switch p := percent(part, whole); {
 	case whole == 0 || part >= whole:
 		return "100 %"
 	case part == 0:
 		return "0 %"
-	}
-	p := percent(part, whole)
-	if p == 0 {
+	case p == 0:
 		return "<0.1 %"
+	default:
+		return fmt.Sprintf("%.1f %%", p)
 	}
-	return fmt.Sprintf("%.1f %%", p)
 }
 
-// percent is rounded down to one decimal, so that it is 100 for all only.
+// percent is rounded to one decimal, but 100 for all only.
 func percent(part, whole uint64) float64 {
 	if part >= whole {
 		return 100
 	}
-	return math.Min(math.Floor(float64(part)/float64(whole)*1000)/10, 99.9)
+	return math.Min(math.Round(float64(part)/float64(whole)*1000)/10, 99.9)
 }
 
 // Plural is "1 leaf" or "7 leaves".

@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"strings"
+
+	"ckpt/pytree"
 )
 
 // writeFindings prints the tables of findings: those about leaves, then those
@@ -102,13 +104,37 @@ func (f *Finding) others() (labels, names []string) {
 		labels, names = append(labels, "from "), append(names, f.A.Name())
 	}
 	for _, p := range f.More {
-		labels, names = append(labels, "also "), append(names, p.Name())
+		labels, names = append(labels, moreLabel(f.Code)), append(names, p.Name())
 	}
 	for _, d := range f.DidYouMean {
-		labels, names = append(labels, "did you mean "), append(names, d)
+		labels, names = append(labels, didYouMean), append(names, d)
+	}
+	for i, name := range names {
+		names[i] = pytree.Printable(name) // so that none holds a line end
 	}
 	return labels, names
 }
+
+// moreLabel says what the further places of a finding are.
+func moreLabel(code string) string {
+	switch code {
+	case "destination-collision":
+		return "from "
+	case "tie-mismatch":
+		return "with "
+	}
+	return "or "
+}
+
+// joiner is what stands between several names under one label.
+func joiner(label string) string {
+	if label == "or " || label == didYouMean {
+		return " or "
+	}
+	return " and "
+}
+
+const didYouMean = "did you mean "
 
 // notes is the last cell of a row.
 func (f *Finding) notes(other, rules string) string {
@@ -119,7 +145,11 @@ func (f *Finding) notes(other, rules string) string {
 	labels, _ := f.others()
 	if len(labels) > 0 {
 		for i, name := range strings.Split(other, "\n") {
-			if i < len(labels) {
+			switch {
+			case i >= len(labels):
+			case i > 0 && labels[i] == labels[i-1]:
+				notes[len(notes)-1] += joiner(labels[i]) + name
+			default:
 				notes = append(notes, labels[i]+name)
 			}
 		}
@@ -130,16 +160,17 @@ func (f *Finding) notes(other, rules string) string {
 	return strings.Join(notes, "; ")
 }
 
-// blamed names the rules to blame for a group.
+// blamed names the rules to blame for a group: two of them at most.
 func blamed(findings []*Finding, members []int) string {
-	first, more := "", 0
+	var names []string
+	more := 0
 	seen := make(map[Position]bool)
 	for _, m := range members {
 		for _, r := range findings[m].Rules {
 			switch {
 			case seen[r.Position]:
-			case first == "":
-				first = r.Position.String()
+			case len(names) < 2:
+				names = append(names, r.Position.String())
 			default:
 				more++
 			}
@@ -147,9 +178,9 @@ func blamed(findings []*Finding, members []int) string {
 		}
 	}
 	if more > 0 {
-		return fmt.Sprintf("%s and %d more", first, more)
+		return fmt.Sprintf("%s and %d more rules", strings.Join(names, ", "), more)
 	}
-	return first
+	return strings.Join(names, ", ")
 }
 
 // ruleRows adds a row for each finding about rules.
@@ -164,7 +195,7 @@ func ruleRows(t *Table, findings []*Finding) (severities []Severity) {
 			notes = append(notes, f.Detail)
 		}
 		if len(f.DidYouMean) > 0 {
-			notes = append(notes, "did you mean "+strings.Join(f.DidYouMean, " or "))
+			notes = append(notes, didYouMean+strings.Join(f.DidYouMean, " or "))
 		}
 		t.Add(f.Code, position, text, strings.Join(notes, "; "))
 		severities = append(severities, f.Severity)

@@ -119,7 +119,10 @@ func (r *Report) writeFixes(w *bufio.Writer) {
 	}
 	items := make([]Item, len(r.Fixes))
 	for i, f := range r.Fixes {
-		items[i] = Item{Name: f.Rule, Same: string(f.Effect)}
+		items[i] = Item{Name: f.From, Other: f.To, Same: string(f.Effect)}
+		if f.From == "" {
+			items[i].Name, items[i].Other = f.To, ""
+		}
 	}
 	fmt.Fprintln(w)
 	for _, g := range Collapse(items) {
@@ -157,7 +160,7 @@ func (r *Report) writeHints(w *bufio.Writer, opt TextOptions) {
 		fmt.Fprintln(w, "hint: put those that are meant into a file and run again with `--rules FILE`; `--format json` lists them all")
 	}
 	if opt.Again != "" {
-		fmt.Fprintf(w, "hint: `%s`\n", pytree.Printable(opt.Again))
+		fmt.Fprintf(w, "hint: check again with `%s`\n", pytree.Printable(opt.Again))
 	}
 	fmt.Fprintf(w, "hint: `ckpt explain %s` says more about a status\n", r.Findings[0].Code)
 }

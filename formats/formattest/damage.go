@@ -61,7 +61,7 @@ func exercise(f *formats.Format, data []byte) ([]string, error) {
 // whatever comes, it takes little time and memory and ends in an error or a
 // checkpoint. What still reads is written, too.
 func (s *suite) testDamage(t *testing.T) {
-	flips := 200
+	flips := 100
 	if testing.Short() {
 		flips = 20
 	}

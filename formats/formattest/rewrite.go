@@ -83,7 +83,7 @@ func sameContent(want, got *formats.Checkpoint) error {
 // testVerification damages what was written: [formats.Verify] refuses it, or the
 // damage did not touch what the file holds.
 func (s *suite) testVerification(t *testing.T) {
-	places := 400
+	places := 150
 	if testing.Short() {
 		places = 40
 	}

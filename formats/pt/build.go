@@ -54,7 +54,7 @@ func (b *builder) tree(root pickle.Value, inputSize int64) (*pytree.Tree, error)
 		return nil, err
 	}
 	if len(b.missing) > 0 {
-		return nil, formats.WithHint(fmt.Errorf("%d of %d storages are missing: %s", len(b.missing), len(b.missing)+len(b.order), listed(b.missing, 5)),
+		return nil, formats.WithHint(fmt.Errorf("%d of %d storages are missing: %s", len(b.missing), len(b.order), listed(b.missing, 5)),
 			"the file is incomplete: copy or download it again")
 	}
 	if b.modules {
@@ -241,7 +241,7 @@ func (b *builder) object(v pickle.Value, o *pickle.Object) (pytree.Node, error) 
 		switch o.Kind {
 		case pickle.Call, pickle.New, pickle.Inst, pickle.Persistent, pickle.Global:
 		default:
-			return nil, fmt.Errorf("byte %d of the pickle: BUILD sets the state of a %v", o.Pos, o.Kind)
+			return nil, fmt.Errorf("byte %d of the pickle: BUILD sets the state of %s", o.Pos, kindOf(v))
 		}
 	}
 	switch o.Kind {

@@ -16,9 +16,7 @@ import (
 func keyOf(v pickle.Value) pytree.Key {
 	switch v.Kind() {
 	case pickle.Text:
-		if utf8.ValidString(v.Str()) || isWTF8(v.Str()) {
-			return pytree.StringKey(v.Str())
-		}
+		return pytree.StringKey(v.Str())
 	case pickle.Raw:
 		if utf8.ValidString(v.Str()) {
 			return pytree.StringKey(v.Str())
@@ -29,27 +27,15 @@ func keyOf(v pickle.Value) pytree.Key {
 	return pytree.OtherKey(repr(v, 0))
 }
 
-// isWTF8 reports whether s is UTF-8 but for lone surrogates.
-func isWTF8(s string) bool {
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 {
-			if len(s) < 3 || s[0] != 0xED || s[1] < 0xA0 || s[1] > 0xBF || s[2]&0xC0 != 0x80 {
-				return false
-			}
-			n = 3
-		}
-		s = s[n:]
-	}
-	return true
-}
-
 // keySet keeps the keys of a mapping apart.
 type keySet struct {
 	at map[pytree.Key]int
-	// others is the values behind keys that are known by their printed form only.
-	others map[pytree.Key]pickle.Value
-	n      int
+	n  int
+	// Keys that are known by their printed form only: the value behind each, the
+	// key of each object, and how many print alike.
+	others  map[pytree.Key]pickle.Value
+	objects map[*pickle.Object]pytree.Key
+	alike   map[pytree.Key]int
 }
 
 func newKeySet(n int) *keySet { return &keySet{at: make(map[pytree.Key]int, n)} }
@@ -72,19 +58,23 @@ func (s *keySet) add(k pytree.Key, v pickle.Value) (pytree.Key, int) {
 func (s *keySet) distinct(k pytree.Key, v pickle.Value) pytree.Key {
 	if s.others == nil {
 		s.others = make(map[pytree.Key]pickle.Value)
+		s.objects = make(map[*pickle.Object]pytree.Key)
+		s.alike = make(map[pytree.Key]int)
 	}
-	base := k.String()
-	for n := 2; ; n++ {
-		was, ok := s.others[k]
-		if !ok {
-			s.others[k] = v
+	if known, ok := s.objects[v.Obj()]; ok && v.Obj() != nil {
+		return known
+	}
+	base := k
+	for was, taken := s.others[k]; taken; was, taken = s.others[k] {
+		if plainKey(v) && plainKey(was) {
 			return k
 		}
-		if was.Obj() == v.Obj() || plainKey(v) && plainKey(was) {
-			return k
-		}
-		k = pytree.OtherKey(base + " #" + strconv.Itoa(n))
+		s.alike[base]++
+		k = pytree.OtherKey(base.String() + " #" + strconv.Itoa(s.alike[base]+1))
 	}
+	s.others[k] = v
+	s.objects[v.Obj()] = k
+	return k
 }
 
 // plainKey reports whether v's printed form says all of it.
@@ -240,4 +230,16 @@ func reprString(s string, bytes bool) string {
 		i += n
 	}
 	return string(append(out, quote))
+}
+
+// kindOf says in a word or two what v is, for a message.
+func kindOf(v pickle.Value) string {
+	switch k := v.Kind(); k {
+	case pickle.Invalid, pickle.None, pickle.Bytes, pickle.LongBytes:
+		return k.String()
+	case pickle.Int, pickle.Inst, pickle.Extension:
+		return "an " + k.String()
+	default:
+		return "a " + k.String()
+	}
 }

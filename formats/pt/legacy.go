@@ -69,7 +69,7 @@ func partError(name string, err error) error {
 // type_sizes}.
 func (b *builder) systemInfo(v pickle.Value) error {
 	if v.Kind() != pickle.Dict {
-		return fmt.Errorf("system information: a dict expected, not a %v", v.Kind())
+		return fmt.Errorf("system information: a dict expected, not %s", kindOf(v))
 	}
 	items := v.Obj().Items
 	for i := 0; i+1 < len(items); i += 2 {
@@ -99,7 +99,7 @@ func (l *late) Open() (io.ReadCloser, error) {
 func (b *builder) placeStorages(r io.ReaderAt, size, off int64, list pickle.Value, c *formats.Checkpoint) error {
 	keys, ok := tuple(list)
 	if !ok {
-		return fmt.Errorf("storage keys: a list expected, not a %v", list.Kind())
+		return fmt.Errorf("storage keys: a list expected, not %s", kindOf(list))
 	}
 	order := binary.ByteOrder(binary.LittleEndian)
 	if b.bigEndian {

@@ -79,7 +79,7 @@ func (t *npType) code(v pickle.Value) error {
 		if d.Size() == 0 {
 			return fmt.Errorf("dtype %s.%s is not known", module, name)
 		}
-		t.name, t.item, t.kind = d, d.Size(), 'V'
+		t.name, t.item, t.kind, t.swap = d, d.Size(), 'V', []int{d.Size()}
 		return nil
 	}
 	s, ok := str(v)
@@ -131,7 +131,6 @@ func (t *npType) code(v pickle.Value) error {
 // state applies the byte order, the unit of a date, and the fields.
 func (t *npType) state(b *builder, state []pickle.Value, depth int) error {
 	order, _ := str(state[1])
-	t.big = order == ">"
 	if len(state) > 8 && (t.kind == 'M' || t.kind == 'm') {
 		t.name = pytree.DType(string(t.name) + dateUnit(state[8]))
 	}
@@ -155,6 +154,7 @@ func (t *npType) state(b *builder, state []pickle.Value, depth int) error {
 			t.name = pytree.DType(fmt.Sprintf("|%c%d", t.kind, n))
 		}
 	}
+	t.big = order == ">" && len(t.swap) > 0
 	return nil
 }
 

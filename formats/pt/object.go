@@ -59,7 +59,7 @@ func persistentClass(v pickle.Value) (pickle.Value, bool) {
 func (b *builder) constructed(v pickle.Value, o *pickle.Object) (pytree.Node, error) {
 	args, ok := tuple(o.Items[1])
 	if !ok {
-		return nil, badCall(o, "the arguments are a %v, not a tuple", o.Items[1].Kind())
+		return nil, badCall(o, "the arguments are %s, not a tuple", kindOf(o.Items[1]))
 	}
 	if o.Kind == pickle.Call || callee(o) == "torch.Size" {
 		if f, ok := known[callee(o)]; ok {
@@ -145,7 +145,7 @@ func (b *builder) instance(o *pickle.Object, typ string, how *call, args []pickl
 	c := &pytree.Container{Kind: pytree.Object, Type: typ}
 	c.Payload = &meta{call: how}
 	defer b.begin(o, c)()
-	if how.callee.Kind() != pickle.Global && className(how.callee) == how.callee.Kind().String() {
+	if k := how.callee.Kind(); k != pickle.Global && k != pickle.Invalid && className(how.callee) == how.callee.Kind().String() {
 		if err := b.addParts(c, pytree.Arg, []pytree.Key{pytree.StringKey(funcKey)}, []pickle.Value{how.callee}); err != nil {
 			return nil, err
 		}
@@ -237,7 +237,7 @@ func (b *builder) addKeywords(c *pytree.Container, o *pickle.Object, how *call) 
 	}
 	how.kwargs = true
 	if o.Items[2].Kind() != pickle.Dict {
-		return badCall(o, "the keyword arguments are a %v, not a dict", o.Items[2].Kind())
+		return badCall(o, "the keyword arguments are %s, not a dict", kindOf(o.Items[2]))
 	}
 	return b.addPairs2(c, o.Items[2].Obj().Items, pytree.KeywordArg)
 }

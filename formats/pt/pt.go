@@ -86,6 +86,10 @@ func read(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	case looksLikePickle(r, size):
 		return readPickle(r, size)
 	}
+	// Whoever names the format may have a pickle that begins like no other.
+	if c, err := readPickle(r, size); err == nil {
+		return c, nil
+	}
 	return nil, formats.Unrecognised(r, size)
 }
 

@@ -1,5 +1,7 @@
 package pt
 
+import "slices"
+
 // Python 2's names for what Python 3 has elsewhere. A pickle below protocol 3
 // that Python 3 wrote uses them too, and Python 3 maps them back when it reads
 // one; the types that are shown are the ones that Python 3 would make. (The facts
@@ -25,13 +27,20 @@ var (
 	}
 )
 
+// partlyMoved is the modules that stayed, of which some names moved.
+var partlyMoved = []string{"itertools", "urllib", "multiprocessing"}
+
 // python3Name is the dotted name that Python 3 gives a global.
 func python3Name(module, name string) string {
 	full := module + "." + name
-	if now, ok := python2Names[full]; ok {
-		return now
+	now, moved := python2Modules[module]
+	if !moved && !slices.Contains(partlyMoved, module) {
+		return full
 	}
-	if now, ok := python2Modules[module]; ok {
+	if other, ok := python2Names[full]; ok {
+		return other
+	}
+	if moved {
 		return now + "." + name
 	}
 	return full

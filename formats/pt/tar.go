@@ -148,7 +148,7 @@ func (t *tarFile) readViews(r *io.SectionReader, off int64) error {
 	}
 	views, ok := tuple(p.Root)
 	if !ok {
-		return fmt.Errorf("views: a list expected, not a %v", p.Root.Kind())
+		return fmt.Errorf("views: a list expected, not %s", kindOf(p.Root))
 	}
 	for _, v := range views {
 		nums, ok := ints(v)

@@ -89,7 +89,7 @@ type storageMeta struct {
 // in legacy files with a sixth item: None or (view key, offset, view size).
 func (b *builder) storageRef(v pickle.Value) (*storageRef, error) {
 	if v.Kind() != pickle.Persistent {
-		return nil, fmt.Errorf("storage expected, not a %v", v.Kind())
+		return nil, fmt.Errorf("storage expected, not %s", kindOf(v))
 	}
 	o := v.Obj()
 	if b.persistent != nil {
@@ -304,10 +304,10 @@ func addTensorMakers(m map[string]maker) {
 // namedArgs is the calls that make tensors which are not one dense array, with
 // the type that is shown and the names of their arguments.
 var namedArgs = map[string][]string{
-	"torch._utils._rebuild_sparse_csr_tensor":             {"torch.sparse_csr tensor", "layout", "data"},
-	"torch._utils._rebuild_nested_tensor":                 {"nested tensor", "buffer", "sizes", "strides", "storage_offsets"},
-	"torch._utils._rebuild_meta_tensor_no_storage":        {"meta tensor", "dtype", "size", "stride", "requires_grad"},
-	"torch._utils._rebuild_wrapper_subclass":              {"wrapper subclass", "class", "dtype", "size", "stride", "storage_offset", "layout", "device", "requires_grad"},
+	"torch._utils._rebuild_sparse_csr_tensor":      {"torch.sparse_csr tensor", "layout", "data"},
+	"torch._utils._rebuild_nested_tensor":          {"nested tensor", "buffer", "sizes", "strides", "storage_offsets"},
+	"torch._utils._rebuild_meta_tensor_no_storage": {"meta tensor", "dtype", "size", "stride", "requires_grad"},
+	"torch._utils._rebuild_wrapper_subclass":       {"wrapper subclass", "class", "dtype", "size", "stride", "storage_offset", "layout", "device", "requires_grad"},
 }
 
 func partsOf(names []string) maker {

@@ -114,7 +114,7 @@ func content(v pickle.Value, size int64) (pytree.Source, error) {
 		}
 		return nil, fmt.Errorf("bytes expected, not a call of %s", callee(v.Obj()))
 	default:
-		return nil, fmt.Errorf("bytes expected, not a %v", v.Kind())
+		return nil, fmt.Errorf("bytes expected, not %s", kindOf(v))
 	}
 	if size >= 0 && src.Size() != size {
 		return nil, fmt.Errorf("%d bytes expected, there are %d", size, src.Size())

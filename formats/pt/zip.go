@@ -49,10 +49,11 @@ func openArchive(r io.ReaderAt, size int64) (*archive, error) {
 
 // findRoot finds the directory that holds data.pkl.
 func (a *archive) findRoot() error {
-	var roots []string
+	var roots, names []string
 	for _, m := range a.order {
 		if root, ok := strings.CutSuffix(m.name, "data.pkl"); ok && (root == "" || strings.Count(root, "/") == 1 && root[len(root)-1] == '/') {
 			roots = append(roots, root)
+			names = append(names, strconv.Quote(m.name))
 		}
 	}
 	switch len(roots) {
@@ -63,7 +64,7 @@ func (a *archive) findRoot() error {
 		return formats.WithHint(fmt.Errorf("zip: not a PyTorch checkpoint: no member is named ROOT/data.pkl; there are %s", a.listing()),
 			"a zip of checkpoints has to be unpacked first")
 	}
-	return fmt.Errorf("zip: several members are named ROOT/data.pkl: %s", listed(roots, 5))
+	return fmt.Errorf("zip: which of its pickles is the checkpoint is not clear: %s", listed(names, 5))
 }
 
 func (a *archive) listing() string {

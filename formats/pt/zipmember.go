@@ -144,7 +144,8 @@ func (c *crcReader) Read(p []byte) (int, error) {
 	c.left -= int64(n)
 	switch {
 	case c.left == 0 && c.crc != c.m.crc && !c.m.a.unchecked:
-		return 0, c.m.wrap(&formats.ChecksumError{Want: c.m.crc, Got: c.crc})
+		return 0, formats.WithHint(c.m.wrap(&formats.ChecksumError{Want: c.m.crc, Got: c.crc}),
+			"the file was damaged after it was written: copy or download it again")
 	case err != nil && err != io.EOF:
 		return n, c.m.wrap(err)
 	}
