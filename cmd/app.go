@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -74,6 +75,8 @@ func complete(c *cobra.Command, flag string, words ...string) {
 func operands(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {
+		case slices.Contains(args, ""):
+			return usagef(c, "an operand is empty: %s is a name", what)
 		case len(args) < least:
 			return usagef(c, "no %s is given", what)
 		case most >= 0 && len(args) > most:

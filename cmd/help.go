@@ -10,9 +10,14 @@ func newHelp() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			topic, rest, err := c.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				topic = c.Root()
-				if len(args) > 0 {
-					return topic.RunE(topic, args) // names the command that there is not
+				if topic == nil || !topic.HasSubCommands() {
+					topic = c.Root()
+				}
+				if len(rest) == 0 {
+					rest = args
+				}
+				if len(rest) > 0 {
+					return topic.RunE(topic, rest) // names the command that there is not
 				}
 			}
 			return topic.Help()

@@ -20,6 +20,9 @@ in it with sizes, numbers of parameters and their share. Entries that differ in
 integer keys only are folded into one line, whose size and parameters are those
 of all of them. What several tensors share is counted once.
 
+With --stats, minimum, maximum, mean and (population) standard deviation are those
+of the finite values, as 64-bit floats; NaN and infinite values are counted apart.
+
 With --format json each file is one object on one line, with every entry.`,
 		Example: `  ckpt inspect model.pt
   ckpt inspect model.pt --at model.encoder --depth 2
@@ -52,7 +55,7 @@ With --format json each file is one object on one line, with every entry.`,
 	f.BoolVar(&opt.Digest, "digest", false, "show the SHA-256 of each tensor's dtype, shape and values")
 	f.BoolVar(&opt.Stats, "stats", false, "show minimum, maximum, mean, standard deviation, zeros, NaN and Inf of each tensor")
 	f.BoolVar(&opt.Full, "full", false, "a line for every entry, under its full name")
-	asFlag(c, &as)
+	asFlag(c, &as, "each FILE")
 	return c
 }
 

@@ -1,8 +1,10 @@
 package cmd
 
 import (
+	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 )
@@ -46,12 +48,18 @@ With --no-template the new tree is OLD's with the rules applied.`,
 	f.BoolVar(&m.plan, "plan", false, "print what becomes of every leaf")
 	f.BoolVar(&m.dumpFrom, "dump-source-paths", false, "print a rule line for each leaf of OLD, and do nothing else")
 	f.BoolVar(&m.dumpTo, "dump-destination-paths", false, "print a rule line for each leaf of NEW, and do nothing else")
-	asFlag(c, &m.as)
+	asFlag(c, &m.as, "OLD")
 	return c
 }
 
 // check finds what makes no sense, before any work is done.
 func (m *migrateFlags) check(c *cobra.Command, old string) error {
+	for flag, value := range map[string]string{"template": m.template, "rules": m.rules, "output": m.out} {
+		if value == "" && c.Flags().Changed(flag) {
+			// An unset variable of a script must not turn into "none".
+			return usagef(c, "--%s names no file", flag)
+		}
+	}
 	switch {
 	case m.template != "" && m.noTemplate:
 		return usagef(c, "--template and --no-template exclude each other")
@@ -66,10 +74,30 @@ func (m *migrateFlags) check(c *cobra.Command, old string) error {
 	if m.overwrite && m.out == "" {
 		m.out = old
 	}
-	if m.out != "" && !m.overwrite {
-		if _, err := os.Lstat(m.out); err == nil {
-			return withHint(fileError{m.out, fs.ErrExist}, "use --overwrite to replace it")
-		}
+	if err := checkAs(c, m.as); err != nil || m.out == "" {
+		return err
 	}
-	return checkAs(c, m.as)
+	return m.checkOut()
+}
+
+// checkOut finds out before all work whether OUT can be written.
+func (m *migrateFlags) checkOut() error {
+	if m.out == "-" {
+		return fileError{m.out, withHint(errors.New("a checkpoint is not written to stdout"), "name a file; ./- is one called -")}
+	}
+	if info, err := os.Stat(filepath.Dir(m.out)); err != nil {
+		return fileError{filepath.Dir(m.out), cause(err)}
+	} else if !info.IsDir() {
+		return fileError{filepath.Dir(m.out), errors.New("is not a directory")}
+	}
+	info, err := os.Stat(m.out)
+	switch {
+	case err != nil:
+		return nil // it is not there, or Save will say what is wrong
+	case !info.Mode().IsRegular():
+		return fileError{m.out, errors.New("is not a regular file, and is not replaced by one")}
+	case !m.overwrite:
+		return withHint(fileError{m.out, fs.ErrExist}, "use --overwrite to replace it")
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"ckpt/formats"
 	"ckpt/inspect"
 	"ckpt/migrate"
+	"ckpt/pytree"
 	"ckpt/report"
 )
 
@@ -36,7 +37,11 @@ func (a *app) migrate(ctx context.Context, oldName string, m migrateFlags) error
 		if err != nil {
 			return fileError{m.rules, err}
 		}
-		rules, _ = migrate.ParseRules(m.rules, src) // the plan's report has the findings
+		name := m.rules
+		if name == "-" {
+			name = "stdin"
+		}
+		rules, _ = migrate.ParseRules(name, src) // the plan's report has the findings
 	}
 	plan := migrate.NewPlan(old.Tree, template.Tree, rules, migrate.Options{A: oldName, B: m.template})
 	s := &migration{a: a, old: old, template: template, flags: m, plan: plan}
@@ -87,7 +92,7 @@ func (s *migration) run(ctx context.Context) error {
 	}
 	var err error
 	switch {
-	case o.Report.Verdict() == report.Incompatible:
+	case o.Report.Verdict() != report.Compatible:
 		err = errFindings
 	case s.flags.out != "":
 		o.Output, err = s.write(ctx)
@@ -95,8 +100,8 @@ func (s *migration) run(ctx context.Context) error {
 	if s.a.json() {
 		return errors.Join(s.a.writeJSON(o), err)
 	}
-	if err == nil {
-		err = s.conclude(o.Output)
+	if err == nil || errors.Is(err, errFindings) {
+		err = errors.Join(s.conclude(o), err)
 	}
 	return err
 }
@@ -117,6 +122,11 @@ func (s *migration) print() error {
 	if s.template.Tree != nil {
 		opt.B = inspect.Heading(s.template.Checkpoint, inspect.Summary(s.template.Tree))
 	}
+	for _, o := range []*opened{s.old, s.template} {
+		for _, note := range o.Notes {
+			fmt.Fprintf(s.a.err, "note: %s: %s\n", pytree.Printable(o.name), pytree.Printable(note))
+		}
+	}
 	return s.plan.Report().WriteText(w, opt)
 }
 
@@ -134,5 +144,5 @@ func (s *migration) command() string {
 	if s.flags.rules != "" {
 		words = append(words, "--rules", shellWord(s.flags.rules))
 	}
-	return strings.Join(words, " ")
+	return pytree.Printable(strings.Join(words, " "))
 }

@@ -25,6 +25,7 @@ type written struct {
 	Parameters  uint64 `json:"parameters"`
 	TensorBytes uint64 `json:"tensor_bytes"`
 	Verified    bool   `json:"verified"`
+	Title       string `json:"-"` // the variant for people
 }
 
 // write saves the new tree.
@@ -44,7 +45,7 @@ func (s *migration) write(ctx context.Context) (*written, error) {
 	if err != nil {
 		return nil, saveError(s.flags.out, err)
 	}
-	return &written{s.flags.out, c.Format.Name, c.Variant, c.Size, totals.Tensors, totals.Parameters, totals.TensorBytes, true}, nil
+	return &written{s.flags.out, c.Format.Name, c.Variant, c.Size, totals.Tensors, totals.Parameters, totals.TensorBytes, true, c.Title}, nil
 }
 
 // saveError names the file once: errors of the write begin with its name.
@@ -68,17 +69,28 @@ func (s *migration) format() *formats.Format {
 }
 
 // conclude says what was done.
-func (s *migration) conclude(o *written) error {
-	if o == nil {
-		_, err := fmt.Fprintf(s.a.out, "\nchecked only: nothing was written\nhint: `%s -o %s`\n", s.command(), shellWord(pytree.Printable(s.suggestOut())))
-		return err
+func (s *migration) conclude(o outcome) error {
+	var err error
+	switch bad := o.Report.Verdict() != report.Compatible; {
+	case o.Output != nil:
+		_, err = fmt.Fprintf(s.a.out, "\nwrote %s: %s, %d bytes, %s, verified\n",
+			pytree.Printable(o.Output.File), o.Output.Title, o.Output.Size, report.Plural(o.Output.Tensors, "tensor", "tensors"))
+	case bad && s.flags.out != "":
+		_, err = fmt.Fprintf(s.a.out, "\nnothing was written to %s\n", pytree.Printable(s.flags.out))
+	case bad:
+		_, err = fmt.Fprintln(s.a.out, "\nchecked only: nothing was written")
+	default:
+		_, err = fmt.Fprintf(s.a.out, "\nchecked only: nothing was written\nhint: `%s -o %s`\n", s.command(), pytree.Printable(shellWord(s.suggestOut())))
 	}
-	_, err := fmt.Fprintf(s.a.out, "\nwrote %s: %d bytes, %s, verified\n", pytree.Printable(o.File), o.Size, report.Plural(o.Tensors, "tensor", "tensors"))
 	return err
 }
 
 // suggestOut is a name for the file that could be written.
 func (s *migration) suggestOut() string {
 	ext := filepath.Ext(s.old.name)
-	return strings.TrimSuffix(s.old.name, ext) + ".migrated" + ext
+	name := strings.TrimSuffix(s.old.name, ext) + ".migrated"
+	if all.Formats.ByExt(s.old.name) == nil {
+		ext = s.format().Exts[0]
+	}
+	return name + ext
 }

@@ -59,9 +59,9 @@ func cause(err error) error {
 	return err
 }
 
-// asFlag is --as: the name of a format.
-func asFlag(c *cobra.Command, as *string) {
-	c.Flags().StringVar(as, "as", "", "read the file as this `FORMAT`, whatever it looks like")
+// asFlag is --as: the name of a format to read what as.
+func asFlag(c *cobra.Command, as *string, what string) {
+	c.Flags().StringVar(as, "as", "", "read "+what+" as this `FORMAT`, whatever it looks like")
 	var names []string
 	for _, f := range all.Formats {
 		names = append(names, f.Name)

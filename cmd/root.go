@@ -8,9 +8,11 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -35,6 +37,17 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return a.finish(root.ExecuteContext(ctx))
 }
 
+// plainFlagError is an error of a flag's value without the name of the function
+// that could not read it.
+func plainFlagError(err error) error {
+	before, after, ok := strings.Cut(err.Error(), ": strconv.")
+	if !ok {
+		return err
+	}
+	_, why, _ := strings.Cut(after, "\": ")
+	return errors.New(before + ": " + why)
+}
+
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ckpt",
@@ -51,10 +64,11 @@ could not be examined.`,
 		SilenceUsage:  true,
 	}
 	root.CompletionOptions.DisableDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
 	root.PersistentFlags().StringVar(&a.format, "format", "text", "how results are printed: `text|json`")
 	complete(root, "format", "text", "json")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.checkFormat(c) }
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{err, c} })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usageError{plainFlagError(err), c} })
 	group(root)
 	root.DisableFlagsInUseLine = true
 	root.AddCommand(

@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"hash/maphash"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ckpt/report"
 )
@@ -38,21 +40,17 @@ func (w *row) add(l *line) {
 // them is alike: what is under a folded heading is true of each that it stands
 // for.
 func (o *outline) fold() []*row {
-	var rows []*row
-	var lines []*line
-	var items []report.Item
-	var same []byte
-	for _, l := range o.lines {
-		if l.exam != nil || !hasDigit(l.name) {
+	alike, n := o.alike()
+	rows := make([]*row, 0, len(o.lines)-n)
+	lines := make([]*line, 0, n)
+	items := make([]report.Item, 0, n)
+	for i, l := range o.lines {
+		if alike[i] {
+			lines = append(lines, l)
+			items = append(items, report.Item{Name: l.name, Other: l.alias, Same: l.same()})
+		} else {
 			rows = append(rows, newRow(l))
-			continue
 		}
-		same = strconv.AppendUint(same[:0], l.context, 36)
-		same = strconv.AppendUint(append(same, '\n'), l.content, 36)
-		same = append(append(same, '\n'), l.what...)
-		same = append(same, l.tie...)
-		lines = append(lines, l)
-		items = append(items, report.Item{Name: l.name, Other: l.alias, Same: string(same)})
 	}
 	for _, g := range report.Collapse(items) {
 		// The members are in the order of their names, rows begin in that of the file.
@@ -67,11 +65,63 @@ func (o *outline) fold() []*row {
 	return rows
 }
 
-func hasDigit(s string) bool {
-	for i := range len(s) {
-		if s[i] >= '0' && s[i] <= '9' {
-			return true
+// same is all that must be equal for lines to fold, besides their names.
+func (l *line) same() string {
+	s := strconv.AppendUint(nil, l.context, 36)
+	s = strconv.AppendUint(append(s, '\n'), l.content, 36)
+	return string(append(append(append(s, '\n'), l.what...), l.tie...))
+}
+
+// alike finds the lines that may fold with another one: those of which there
+// are several when numbers in names are left aside. To sort out the others here
+// is much cheaper than folding them.
+func (o *outline) alike() (found []bool, n int) {
+	keys := make([]uint64, len(o.lines))
+	times := make(map[uint64]int32, len(o.lines))
+	var h maphash.Hash
+	h.SetSeed(o.seed)
+	for i, l := range o.lines {
+		if l.exam != nil {
+			continue // has a line of its own
+		}
+		h.Reset()
+		maphash.WriteComparable(&h, [2]uint64{l.context, l.content})
+		h.WriteString(l.what)
+		h.WriteString(l.tie)
+		writeTemplate(&h, l.name)
+		keys[i] = h.Sum64()
+		times[keys[i]]++
+	}
+	found = make([]bool, len(o.lines))
+	for i, l := range o.lines {
+		if l.exam == nil && times[keys[i]] > 1 {
+			found[i] = true
+			n++
 		}
 	}
-	return false
+	return found, n
 }
+
+// writeTemplate writes a name without its integer keys.
+func writeTemplate(h *maphash.Hash, name string) {
+	start := 0
+	for i := 0; i < len(name); {
+		end := i
+		for end < len(name) && name[end] >= '0' && name[end] <= '9' {
+			end++
+		}
+		if end > i && (i == 0 || strings.IndexByte(keyBegin, name[i-1]) >= 0) && (end == len(name) || strings.IndexByte(keyEnd, name[end]) >= 0) {
+			h.WriteString(name[start:i])
+			h.WriteByte(0)
+			start = end
+		}
+		i = end + 1
+	}
+	h.WriteString(name[start:])
+}
+
+// keyBegin and keyEnd are what stands around a key in a dotted or exact path.
+const (
+	keyBegin = ".,[\"\n"
+	keyEnd   = ".,]\"\\\n"
+)

@@ -24,12 +24,8 @@ type TextOptions struct {
 // Heading says what a file is, in cells: what kind, how big, how many tensors
 // and parameters.
 func Heading(c *formats.Checkpoint, t Totals) []string {
-	kind := c.Title
-	if c.Variant != "" {
-		kind += " (" + c.Variant + ")"
-	}
 	return []string{
-		kind, Size(uint64(c.Size)), report.Plural(t.Tensors, "tensor", "tensors"),
+		c.Title, Size(uint64(c.Size)), report.Plural(t.Tensors, "tensor", "tensors"),
 		parametersText(t.Parameters),
 	}
 }
@@ -178,6 +174,9 @@ func digestCell(x *pytree.Exam) string {
 
 func statCells(x *pytree.Exam) []string {
 	cells := make([]string, 7)
+	if x != nil && x.Err != nil {
+		cells[0] = "not examined: " + x.Err.Error()
+	}
 	if x == nil || x.Stats == nil {
 		return cells
 	}

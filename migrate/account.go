@@ -98,25 +98,30 @@ func (p *Plan) storage(j int32, t *pytree.Tensor) *pytree.Storage {
 // count fills in the numbers of the report.
 func (p *Plan) count(rules *Rules) {
 	a, b := &p.report.A, &p.report.B
+	params := p.old.parameters(func(i int32) bool { return p.fates[i] == mapped })
 	for i := range p.old.leaves {
 		n := p.old.leaves[i].node
-		tally(&a.Total, n)
+		tally(&a.Total, n, params, i)
 		switch p.fates[i] {
 		case mapped:
-			tally(&a.Done, n)
+			tally(&a.Done, n, params, i)
 		case dropped:
-			tally(&a.Waived, n)
+			tally(&a.Waived, n, params, i)
 		}
 	}
 	if !p.bare {
+		done := func(j int32) bool { return p.ends[j].src >= 0 }
+		params := p.new.parameters(done)
 		for j := range p.new.leaves {
 			n := p.new.leaves[j].node
-			tally(&b.Total, n)
+			tally(&b.Total, n, params, j)
 			switch p.ends[j].how {
 			case moved, preserved, created:
-				tally(&b.Done, n)
-			case kept, replaced:
-				tally(&b.Waived, n)
+				tally(&b.Done, n, params, j)
+			case kept:
+				tally(&b.Waived, n, params, j)
+			case replaced:
+				tally(&b.Replaced, n, params, j)
 			}
 		}
 	}
@@ -130,10 +135,17 @@ func (p *Plan) count(rules *Rules) {
 	}
 }
 
-func tally(t *report.Tally, n pytree.Node) {
-	if n, ok := n.(*pytree.Tensor); ok {
-		t.Add(true, n.Elements())
+// tally counts leaf i, with the parameters that it adds where that is not all of
+// its elements.
+func tally(t *report.Tally, n pytree.Node, params map[int32]uint64, i int) {
+	x, ok := n.(*pytree.Tensor)
+	if !ok {
+		t.Add(false, 0)
 		return
 	}
-	t.Add(false, 0)
+	count, shared := params[int32(i)]
+	if !shared {
+		count = uint64(x.Elements())
+	}
+	t.Add(true, count)
 }

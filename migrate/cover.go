@@ -5,8 +5,9 @@ import "slices"
 // coverage is, for every old leaf, the longest rules whose from_path covers it.
 type coverage struct {
 	spans []span
-	list  []int32 // the rules of all spans, each distinct run once
-	used  []bool  // for each rule: its from_path covers something
+	list  []int32  // the rules of all spans, each distinct run once
+	used  []bool   // for each rule: its from_path covers something
+	heads []string // for each twofold rule: how its from_path reads in full
 	// empties is the same for the empty containers.
 	empties []span
 	trie    trie
@@ -21,7 +22,7 @@ type span struct {
 func newCoverage(s *side, rules []rule) *coverage {
 	c := &coverage{
 		spans: make([]span, len(s.leaves)), empties: make([]span, len(s.empties)),
-		used: make([]bool, len(rules)),
+		used: make([]bool, len(rules)), heads: make([]string, len(rules)),
 	}
 	for i := range rules {
 		if rules[i].from.set() {
@@ -37,6 +38,23 @@ func newCoverage(s *side, rules []rule) *coverage {
 	return c
 }
 
+// several is the head of a dotted path that reads in more than one way.
+const several = "?"
+
+// note notes how the path of a twofold rule reads in a leaf that it covers.
+func note(heads []string, l *leaf, rules []rule, r int32, pick func(*rule) pattern) {
+	if !rules[r].twofold() {
+		return
+	}
+	switch head, _ := cut(l.path, pick(&rules[r]).depth); heads[r] {
+	case "":
+		heads[r] = head
+	case head:
+	default:
+		heads[r] = several
+	}
+}
+
 func fromOf(r *rule) pattern { return r.from }
 func toOf(r *rule) pattern   { return r.to }
 
@@ -46,6 +64,7 @@ func (c *coverage) longest(l *leaf, rules []rule) span {
 	begin := len(c.list)
 	c.trie.covering(l, rules, fromOf, func(depth int, r int32) {
 		c.used[r] = true
+		note(c.heads, l, rules, r, fromOf)
 		if int32(depth) > s.depth {
 			s.depth = int32(depth)
 			c.list = c.list[:begin]
@@ -87,7 +106,8 @@ type targets struct {
 	rules   []rule
 	leaves  []target
 	empties []target
-	used    []bool // for each rule: its to_path covers something
+	used    []bool   // for each rule: its to_path covers something
+	heads   []string // for each twofold rule: how its to_path reads in full
 }
 
 // target is what rules say about one new leaf: rules are -1 for none, depths
@@ -100,7 +120,7 @@ type target struct {
 func newTargets(s *side, rules []rule) *targets {
 	t := &targets{
 		leaves: make([]target, len(s.leaves)), empties: make([]target, len(s.empties)),
-		used: make([]bool, len(rules)), rules: rules,
+		used: make([]bool, len(rules)), heads: make([]string, len(rules)), rules: rules,
 	}
 	for i := range rules {
 		if rules[i].to.set() {
@@ -121,6 +141,7 @@ func (t *targets) longest(l *leaf) target {
 	got := target{-1, -1, -1, -1}
 	t.trie.covering(l, t.rules, toOf, func(depth int, r int32) {
 		t.used[r] = true
+		note(t.heads, l, t.rules, r, toOf)
 		switch {
 		case !t.rules[r].from.set():
 			if int32(depth) > got.keepDepth {

@@ -12,12 +12,37 @@ func (p *Plan) follow() {
 	for i := range p.old.leaves {
 		p.followLeaf(int32(i))
 	}
+	p.identities()
 	if p.bare {
 		return // what no rule covers stays; settle looks whether it may
 	}
 	for i := range p.old.leaves {
 		if p.cover.spans[i].n == 0 {
 			p.preserve(int32(i))
+		}
+	}
+}
+
+// identities finds rules whose paths are one in two forms: they send every leaf
+// to the place that it has.
+func (p *Plan) identities() {
+	for r := range p.rules {
+		ru := &p.rules[r]
+		if !ru.twofold() || !p.cover.used[r] {
+			continue
+		}
+		from, to := p.cover.heads[r], p.to.heads[r]
+		if p.bare {
+			// A dotted to_path keeps the keys that there are.
+			if to = from; ru.to.exact {
+				to = string(ru.to.path[:len(ru.to.path)-1])
+			}
+		}
+		if from == to && from != several {
+			p.find(report.Finding{
+				Code: "rule-identity", Rules: []report.RuleRef{ru.ref()},
+				Detail: "from_path and to_path mean the same leaves",
+			})
 		}
 	}
 }

@@ -2,6 +2,7 @@ package migrate
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"ckpt/report"
 )
@@ -58,7 +59,8 @@ type scanner struct {
 	name        string
 	src         []byte
 	at          int
-	line, begin int // the line at hand, and where it begins
+	line, begin int // the line at hand, and how much of it is counted
+	column      int // the characters up to there
 
 	token string
 	pos   report.Position
@@ -71,7 +73,7 @@ func (s *scanner) next() bool {
 		return false
 	}
 	start := s.at
-	s.pos = report.Position{File: s.name, Line: s.line, Column: start - s.begin + 1}
+	s.pos = report.Position{File: s.name, Line: s.line, Column: s.columnAt(start)}
 	switch c := s.src[start]; {
 	case c == '"' || c == '\'':
 		for s.at++; s.at < len(s.src) && s.src[s.at] != c; s.at++ {
@@ -91,6 +93,14 @@ func (s *scanner) next() bool {
 	return true
 }
 
+// columnAt is the column of a place in the line at hand, which is not before the
+// last one asked for.
+func (s *scanner) columnAt(at int) int {
+	s.column += utf8.RuneCount(s.src[s.begin:at])
+	s.begin = at
+	return s.column + 1
+}
+
 // space skips white space and comments.
 func (s *scanner) space() {
 	comment := false
@@ -98,7 +108,7 @@ func (s *scanner) space() {
 		switch c := s.src[s.at]; {
 		case c == '\n':
 			s.line++
-			s.begin = s.at + 1
+			s.begin, s.column = s.at+1, 0
 			comment = false
 		case comment || c == ' ' || c == '\t' || c == '\r':
 		case c == '#':

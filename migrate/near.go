@@ -6,51 +6,16 @@ import (
 	"strings"
 
 	"ckpt/pytree"
-	"ckpt/report"
 )
 
 // maxUnused is how many rules that cover nothing get did-you-mean names; where
 // there are more, the file is for other checkpoints altogether.
 const maxUnused = 16
 
-// suggestNames adds to rules that cover nothing the paths that may have been
-// meant.
-func (p *Plan) suggestNames() {
-	left := maxUnused
-	for i := range p.report.Findings {
-		f := &p.report.Findings[i]
-		if len(f.Rules) == 0 || left == 0 {
-			continue
-		}
-		switch f.Code {
-		case "rule-unused-from":
-			f.DidYouMean = p.near(p.old, f.Rules[0], fromOf)
-		case "rule-unused-to":
-			if !p.bare {
-				f.DidYouMean = p.near(p.new, f.Rules[0], toOf)
-			}
-		default:
-			continue
-		}
-		left--
-	}
-}
-
-// near finds the paths of a side that are most like the one in a rule.
-func (p *Plan) near(s *side, ref report.RuleRef, pick func(*rule) pattern) []string {
-	for r := range p.rules {
-		ru := &p.rules[r]
-		pat := pick(ru)
-		if pat.set() && (ru.fromRef() == ref || ru.toRef() == ref) {
-			return s.near(pat)
-		}
-	}
-	return nil
-}
-
 // near looks for paths with a typing error in the first component that does not
-// exist, and for the path further down the tree.
-func (s *side) near(pat pattern) []string {
+// exist, and for the path further down the tree; the nearest come first. Only the
+// paths of eligible leaves are candidates.
+func (s *side) near(pat pattern, eligible func(i int32) bool) []string {
 	comps := strings.Split(pat.dotted, ".")
 	// How much of the path exists, and what could come next.
 	known := 0
@@ -70,9 +35,12 @@ func (s *side) near(pat pattern) []string {
 	for i := range s.leaves {
 		l := &s.leaves[i]
 		parts := strings.SplitN(l.dotted, ".", len(comps)+1)
+		if !eligible(int32(i)) {
+			continue
+		}
 		if len(parts) > known && l.common(comps) == known && !seen[parts[known]] && len(seen) < 4096 {
 			seen[parts[known]] = true
-			if d := distance(parts[known], missing); d <= max(1, len(missing)/3) {
+			if d, ok := typo(parts[known], missing); ok {
 				path := strings.Join(append(slices.Clone(comps[:known]), parts[known]), ".")
 				if known+1 < len(comps) {
 					path += "." + strings.Join(comps[known+1:], ".")
@@ -92,7 +60,7 @@ func (s *side) near(pat pattern) []string {
 		return cmp.Or(cmp.Compare(a.cost, b.cost), pytree.NaturalCompare(a.path, b.path))
 	})
 	var names []string
-	for _, c := range found[:min(len(found), maxMeant)] {
+	for _, c := range found[:min(len(found), maxAmended)] {
 		names = append(names, c.path)
 	}
 	return names
@@ -137,24 +105,37 @@ func (l *leaf) common(comps []string) int {
 	return len(comps)
 }
 
-// distance is how many letters must be put in, taken out or replaced to make
-// one word of the other. Long words are compared by their first 64 bytes.
+// typo is the distance of two words, and whether one may be a slip for the other:
+// few letters differ, and fewer than there are.
+func typo(a, b string) (int, bool) {
+	d := distance(a, b)
+	return d, d <= max(1, max(len(a), len(b))/3) && d < min(len(a), len(b))
+}
+
+// distance is how many letters must be put in, taken out, replaced or swapped
+// with their neighbour to make one word of the other. Long words are compared by
+// their first 64 bytes.
 func distance(a, b string) int {
 	a, b = a[:min(len(a), 64)], b[:min(len(b), 64)]
+	var before []int
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
 		for j := range len(b) {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
+			next[j+1] = min(row[j]+cost, next[j]+1, row[j+1]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }

@@ -11,6 +11,52 @@ import (
 // pair is an old leaf and the unfilled new leaf that it probably became.
 type pair struct{ a, b int32 }
 
+// twinned tells leaves that shape and dtype alone can speak for: those of which
+// either side has no other one like it.
+type twinned struct{ a, b map[string]int }
+
+// twinned counts the leaves without a partner by what they hold.
+func (s *suggester) twinned(lost, hollow []int32, doneA, doneB map[int32]bool) twinned {
+	count := func(sd *side, leaves []int32, done map[int32]bool) map[string]int {
+		m := make(map[string]int)
+		for _, i := range leaves {
+			if !done[i] {
+				m[holds(sd.leaves[i].node)]++
+			}
+		}
+		return m
+	}
+	return twinned{count(s.p.old, lost, doneA), count(s.p.new, hollow, doneB)}
+}
+
+// holds is what must be equal for a value to fit.
+func holds(n pytree.Node) string { return kind(n) + " " + report.Describe(n) }
+
+// only reports whether n leaves are all those of either side that hold the same.
+func (t twinned) only(node pytree.Node, n int) bool {
+	key := holds(node)
+	return t.a[key] == n && t.b[key] == n
+}
+
+// guessed reports whether two names have nothing in common at their ends but
+// numbers, so that only shape and dtype speak for the pair.
+func (s *suggester) guessed(q pair) bool {
+	a := strings.Split(s.p.old.leaves[q.a].dotted, ".")
+	b := strings.Split(s.p.new.leaves[q.b].dotted, ".")
+	shorter := min(len(a), len(b))
+	for k := 0; k < shorter && a[k] == b[k]; k++ {
+		if !isNumber(a[k]) {
+			return false
+		}
+	}
+	for k := 1; k <= shorter && a[len(a)-k] == b[len(b)-k]; k++ {
+		if !isNumber(a[len(a)-k]) {
+			return false
+		}
+	}
+	return true
+}
+
 // family is leaves whose dotted paths differ in numbers only.
 type family struct {
 	comps  []string // with numbers as "*"
@@ -37,7 +83,14 @@ func (s *suggester) pair(lost, hollow []int32) []pair {
 	budget := maxComparisons
 	for range 4 {
 		fa, fb := s.families(p.old, s.from, lost, doneA), s.families(p.new, s.to, hollow, doneB)
-		found := s.bestPairs(len(fa), len(fb), &budget, func(a, b int) int { return s.kinship(fa[a], fb[b]) })
+		like := s.twinned(lost, hollow, doneA, doneB)
+		found := s.bestPairs(len(fa), len(fb), &budget, func(a, b int) int {
+			n := s.kinship(fa[a], fb[b])
+			if n == 1 && !like.only(p.old.leaves[fa[a].leaves[0]].node, len(fa[a].leaves)) {
+				return 0
+			}
+			return n
+		})
 		before := len(pairs)
 		for _, f := range found {
 			for key, i := range fa[f.a].at {
@@ -164,7 +217,7 @@ func (s *suggester) pairSingly(lost, hollow []int32, doneA, doneB map[int32]bool
 			if _, ok := t.member[i]; !ok || done[i] {
 				continue
 			}
-			key := kind(sd.leaves[i].node) + " " + report.Describe(sd.leaves[i].node)
+			key := holds(sd.leaves[i].node)
 			if buckets[key] == nil {
 				buckets[key] = &bucket{}
 				order = append(order, key)
@@ -175,6 +228,7 @@ func (s *suggester) pairSingly(lost, hollow []int32, doneA, doneB map[int32]bool
 	}
 	file(p.old, s.from, lost, doneA, func(b *bucket, x single) { b.a = append(b.a, x) })
 	file(p.new, s.to, hollow, doneB, func(b *bucket, x single) { b.b = append(b.b, x) })
+	like := s.twinned(lost, hollow, doneA, doneB)
 	var pairs []pair
 	for _, key := range order {
 		b := buckets[key]
@@ -182,7 +236,11 @@ func (s *suggester) pairSingly(lost, hollow []int32, doneA, doneB map[int32]bool
 			if b.a[x].name == b.b[y].name || !s.alike(b.a[x].leaf, b.b[y].leaf) {
 				return 0
 			}
-			return s.agreement(b.a[x].comps, b.b[y].comps, p.old.leaves[b.a[x].leaf].node)
+			n := s.agreement(b.a[x].comps, b.b[y].comps, p.old.leaves[b.a[x].leaf].node)
+			if n == 1 && !like.only(p.old.leaves[b.a[x].leaf].node, 1) {
+				return 0
+			}
+			return n
 		})
 		for _, f := range found {
 			pairs = append(pairs, pair{b.a[f.a].leaf, b.b[f.b].leaf})

@@ -94,6 +94,7 @@ func NewPlan(old, template *pytree.Tree, rules *Rules, opt Options) *Plan {
 		p.newTree = old
 	}
 	p.report = &report.Report{Findings: rules.Findings()}
+	p.report.Unplanned = rules.broken
 	p.report.A.Name = opt.A
 	if !p.bare {
 		p.report.B.Name = opt.B

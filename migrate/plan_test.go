@@ -97,6 +97,19 @@ func trimLines(s string) []string {
 }
 
 var ruleTests = []planTest{{
+	why:      "paths that mean the same leaves do not differ, whatever their form",
+	old:      `e/a float32[2]`,
+	new:      `e/a float32[2]`,
+	rules:    `rule { from_path: "e.a" to_path: "[\"e\",\"a\"]" }`,
+	findings: `rule-identity @1:1`,
+	outcome:  `e.a <- e.a`,
+}, {
+	why:     "one form for a flat name and one for a nested one are two places",
+	old:     `e.a float32[2]`,
+	new:     `e/a float32[2]`,
+	rules:   `rule { from_path: "e.a" to_path: "[\"e\",\"a\"]" }`,
+	outcome: `e.a <- e.a`,
+}, {
 	why: "what is on both sides is preserved without a rule",
 	old: `a/w float32[2]
 		n int 3`,
@@ -281,13 +294,13 @@ var orderTests = []planTest{{
 	rules: `rule { from_path: "a" to_path: "b" }
 		rule { from_path: "a" }`,
 	findings: `destination-unfilled B:b
-		rule-conflict A:a @2:3 @1:1`,
+		rule-conflict A:a @1:1 @2:3`,
 }, {
 	why: "equally long rules disagree: keep and fill",
 	old: `a float32[2]`, new: `b float32[2]`,
 	rules: `rule { from_path: "a" to_path: "b" }
 		rule { to_path: "b" }`,
-	findings: `rule-conflict A:a B:b @2:3 @1:1`,
+	findings: `rule-conflict A:a B:b @1:1 @2:3`,
 }, {
 	why: "exact and dotted rules of one length disagree as well",
 	old: `a/b float32[2]`, new: `c float32[2]`,
@@ -566,7 +579,7 @@ var createTests = []planTest{{
 	old: `a/x int 1`, new: `b/x int 1`,
 	rules: `rule { from_path: "a" to_path: "b" create: true }
 		rule { from_path: "a" to_path: "b" }`,
-	findings: `rule-conflict A:a.x B:b.x @2:3 @1:1`,
+	findings: `rule-conflict A:a.x B:b.x @1:1 @2:3`,
 }, {
 	why: "a value and a container cannot be at one place",
 	old: `a int 1

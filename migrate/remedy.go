@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ckpt/pytree"
 	"ckpt/report"
 )
 
@@ -62,7 +63,9 @@ func (s *suggester) moves(pairs []pair, lost, hollow []int32) (restA, restB []in
 		if best.a == 0 {
 			continue
 		}
-		s.fix(s.from.text(p.old, best.a), s.to.text(p.new, best.b), report.Move, q.a, q.b)
+		guess := s.guessed(q)
+		f := s.rules[s.fix(s.from.text(p.old, best.a), s.to.text(p.new, best.b), report.Move, q.a, q.b)]
+		f.Guess = guess && (f.Guess || f.Leaves == 1) // one name that agrees speaks for all
 		doneA[q.a], doneB[q.b] = true, true
 	}
 	left := func(list []int32, done map[int32]bool) (rest []int32) {

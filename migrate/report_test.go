@@ -69,6 +69,23 @@ func TestReports(t *testing.T) {
 		rules: `rule { from_path: "a" to_path: "b" }`,
 		bare:  true,
 	}, {
+		name: "not_planned",
+		old:  `a float32[2]`, new: `b float32[2]`,
+		rules: "\uFEFFrule { from_path: \"é\" frm: \"b\" }",
+	}, {
+		name: "replaced",
+		old:  `o/x float32[3]`, new: "p/old float32[3]\np/n int 1\nq float32[1]",
+		rules: `rule { from_path: "o" to_path: "p" create: true } rule { to_path: "q" }`,
+	}, {
+		name: "tied",
+		old: `head float32[6] @s
+			embed float32[6] @s
+			x float32[4]`,
+		new: `embed float32[6] @s
+			head float32[6] @s
+			x float32[4]`,
+		rules: `rule { from_path: "head" } rule { to_path: "head" } rule { from_path: "x" } rule { to_path: "x" }`,
+	}, {
 		name: "rules_that_disagree",
 		old: `a/x float32[2]
 			a/y float32[2]
@@ -167,16 +184,16 @@ func TestSuggestions(t *testing.T) {
 			l.1.w float32[2]`,
 		new: `l.0.w float32[2]
 			l.2.w float32[2]`,
-		fixes: `rule { to_path: "l.2.w" }
-			rule { from_path: "l.1.w" }`,
+		fixes: `rule { from_path: "l.1.w" }
+			rule { to_path: "l.2.w" }`,
 	}, {
 		why: "several candidates are named, not chosen",
 		old: `att.q_proj.w float32[2,2]
 			att.k_proj.w float32[2,2]`,
 		new: `att.wq.w float32[2,2]
 			att.wk.w float32[2,2]`,
-		fixes: `rule { to_path: "att" }
-			rule { from_path: "att" }`,
+		fixes: `rule { from_path: "att" }
+			rule { to_path: "att" }`,
 		meant: `att.wk.w: att.q_proj.w att.k_proj.w
 			att.wq.w: att.q_proj.w att.k_proj.w
 			att.k_proj.w: att.wq.w att.wk.w
@@ -184,8 +201,8 @@ func TestSuggestions(t *testing.T) {
 	}, {
 		why: "a value is not recognised by being a number",
 		old: `epoch int 3`, new: `seed int 0`,
-		fixes: `rule { to_path: "seed" }
-			rule { from_path: "epoch" }`,
+		fixes: `rule { from_path: "epoch" }
+			rule { to_path: "seed" }`,
 	}, {
 		why: "but by its own name in another place",
 		old: `epoch int 3`, new: `meta/epoch int 0`,
@@ -225,8 +242,8 @@ func TestSuggestions(t *testing.T) {
 			head/b float32[1]`,
 		new: `head/w float32[12]
 			head/b float32[1]`,
-		fixes: `rule { to_path: "head.w" }
-			rule { from_path: "head.w" }`,
+		fixes: `rule { from_path: "head.w" }
+			rule { to_path: "head.w" }`,
 	}, {
 		why:   "no rule is longer than one about the leaf alone: it is to be corrected",
 		old:   `a float32[10]`,
@@ -237,9 +254,9 @@ func TestSuggestions(t *testing.T) {
 		old: `a.b float32[2]
 			a/b float32[3]`,
 		new: `c int 1`,
-		fixes: `rule { to_path: "c" }
-			rule { from_path: "[\"a.b\"]" }
-			rule { from_path: "[\"a\",\"b\"]" }`,
+		fixes: `rule { from_path: "[\"a.b\"]" }
+			rule { from_path: "[\"a\",\"b\"]" }
+			rule { to_path: "c" }`,
 	}, {
 		why:   "a rule with a typing error",
 		old:   `model/encoder/w float32[2]`,
@@ -253,6 +270,57 @@ func TestSuggestions(t *testing.T) {
 		new:   `c/'0'/w float32[2]`,
 		rules: `rule { from_path: "[\"c\",0]" }`,
 		meant: `from_path "[\"c\",0]": ["c","0"]`,
+	}, {
+		why:   "nothing is given up while rules that disagree about it are the cause",
+		old:   `e float32[2]`,
+		new:   "e float32[2]\nn float32[2]",
+		rules: `rule { from_path: "e" to_path: "n" } rule { from_path: "e" }`,
+	}, {
+		why:   "nor while a path is ambiguous, whose exact forms are to choose from",
+		old:   "a.b float32[2]\na/b float32[2]",
+		new:   `c float32[2]`,
+		rules: `rule { from_path: "a.b" to_path: "c" }`,
+		fixes: `rule { from_path: "[\"a\",\"b\"]" to_path: "c" } at 1:1 of 2
+			rule { from_path: "[\"a.b\"]" to_path: "c" } at 1:1 of 2`,
+	}, {
+		why:   "two letters swapped in to_path: the rule is corrected, the leaf not given up",
+		old:   `enc/ln float32[2]`,
+		new:   `enc/norm float32[2]`,
+		rules: `rule { from_path: "enc.ln" to_path: "enc.nrom" }`,
+		fixes: `rule { from_path: "enc.ln" to_path: "enc.norm" } at 1:1`,
+		meant: `to_path "enc.nrom": enc.norm`,
+	}, {
+		why:   "a letter too many in from_path",
+		old:   `enc/ln float32[2]`,
+		new:   `enc/norm float32[2]`,
+		rules: `rule { from_path: "enc.lnn" to_path: "enc.norm" }`,
+		fixes: `rule { from_path: "enc.ln" to_path: "enc.norm" } at 1:1`,
+		meant: `from_path "enc.lnn": enc.ln`,
+	}, {
+		why:   "two names are as near: the one that fits is meant",
+		old:   "enc/ln float32[2]\nx int 1",
+		new:   "enc/norm float32[2]\nenc/nrop float32[3]\nx int 1",
+		rules: `rule { from_path: "enc.ln" to_path: "enc.nrom" }`,
+		fixes: `rule { from_path: "enc.ln" to_path: "enc.norm" } at 1:1`,
+		meant: `to_path "enc.nrom": enc.norm enc.nrop`,
+	}, {
+		why:   "a leaf that is filled already was not meant, nor one letter for another",
+		old:   "a float32[2]\nc/norm float32[2]\nc/x float32[3]",
+		new:   "b float32[2]\nc/norm float32[2]",
+		rules: `rule { from_path: "c.x" to_path: "c.nrom" } rule { from_path: "a" to_path: "d" }`,
+		fixes: `rule { to_path: "b" }`,
+	}, {
+		why:   "what only shape and dtype speak for is a guess",
+		old:   `a float32[2]`,
+		new:   `k float32[2]`,
+		fixes: `rule { from_path: "a" to_path: "k" } guess`,
+	}, {
+		why: "and none where several fit equally",
+		old: "a{0-1} float32[2]\nl.0.w float32[2]\nl.1.w float32[2]\nl.01.w float32[2]",
+		new: `k float32[2]`,
+		fixes: `rule { from_path: "a{0-1}" }
+			rule { from_path: "l" }
+			rule { to_path: "k" }`,
 	}}
 	for _, test := range tests {
 		t.Run(test.why, func(t *testing.T) {
@@ -260,7 +328,17 @@ func TestSuggestions(t *testing.T) {
 			p := NewPlan(makeTree(t, test.old), makeTree(t, test.new), rules, Options{})
 			var fixes, meant []string
 			for _, f := range p.Report().Fixes {
-				fixes = append(fixes, f.Rule)
+				line := f.Rule
+				if f.Guess {
+					line += " guess"
+				}
+				if f.Replaces != nil {
+					line += fmt.Sprintf(" at %d:%d", f.Replaces.Line, f.Replaces.Column)
+				}
+				if f.Choices > 0 {
+					line += fmt.Sprintf(" of %d", f.Choices)
+				}
+				fixes = append(fixes, line)
 			}
 			for _, f := range p.Report().Findings {
 				if len(f.DidYouMean) == 0 {

@@ -2,8 +2,10 @@ package migrate
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ckpt/pytree"
 	"ckpt/report"
@@ -90,6 +92,11 @@ func (p pattern) holds(path pytree.Path) bool {
 // moves reports whether the rule takes values from one place to another.
 func (r *rule) moves() bool { return r.from.set() && r.to.set() }
 
+// twofold reports whether the rule's paths read alike in two different forms.
+func (r *rule) twofold() bool {
+	return r.moves() && !r.create && r.from.dotted == r.to.dotted && !r.from.same(r.to)
+}
+
 // ref names the rule in a finding.
 func (r *rule) ref() report.RuleRef {
 	return report.RuleRef{Position: r.pos, Text: r.text()}
@@ -123,21 +130,27 @@ func ruleText(from, to string, create bool) string {
 	return b.String()
 }
 
-// quote writes s as a string of a textproto.
+// quote writes s as a string of a textproto. What could mislead on a terminal is
+// escaped in the way that a textproto is read, so the line stays a rule.
 func quote(s string) string {
-	const hex = "0123456789abcdef"
 	b := []byte{'"'}
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			b = append(b, '\\', c)
-		case c == '\n':
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == '"' || r == '\\':
+			b = append(b, '\\', byte(r))
+		case r == '\n':
 			b = append(b, '\\', 'n')
-		case c < 0x20 || c == 0x7F:
-			b = append(b, '\\', 'x', hex[c>>4], hex[c&15])
+		case r == utf8.RuneError && n == 1 || r < 0x20 || r == 0x7F:
+			b = fmt.Appendf(b, `\x%02x`, s[i])
+		case pytree.Printable(s[i:i+n]) == s[i:i+n]:
+			b = append(b, s[i:i+n]...)
+		case r < 0x10000:
+			b = fmt.Appendf(b, `\u%04x`, r)
 		default:
-			b = append(b, c)
+			b = fmt.Appendf(b, `\U%08x`, r)
 		}
+		i += n
 	}
 	return string(append(b, '"'))
 }

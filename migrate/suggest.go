@@ -22,18 +22,24 @@ type suggester struct {
 	ofA, ofB map[int32][]string
 	meant    map[int32][]string // did-you-mean names, by old leaf
 	meantB   map[int32][]string // and by new leaf
+	// spokenA and spokenB are the leaves that mistyped rules are probably about,
+	// amendedA and amendedB those that corrected ones would see to.
+	spokenA, spokenB   map[int32]bool
+	amendedA, amendedB map[int32]bool
 }
 
 // suggest adds to the findings what would remove them.
 func (p *Plan) suggest() {
-	p.suggestNames()
 	s := &suggester{
 		p: p, from: newPrefixes(), to: newPrefixes(), rules: make(map[string]*report.Fix),
 		ofA: make(map[int32][]string), ofB: make(map[int32][]string),
 		meant: make(map[int32][]string), meantB: make(map[int32][]string),
+		spokenA: make(map[int32]bool), spokenB: make(map[int32]bool),
+		amendedA: make(map[int32]bool), amendedB: make(map[int32]bool),
 	}
+	s.amend()
 	dropA, keepB := s.collect()
-	if len(s.lost)+len(s.hollow)+len(dropA)+len(keepB) == 0 {
+	if len(s.lost)+len(s.hollow)+len(dropA)+len(keepB)+len(s.order) == 0 {
 		return
 	}
 	s.count()
@@ -41,11 +47,16 @@ func (p *Plan) suggest() {
 	hollow = s.copies(hollow)
 	pairs := s.pair(lost, hollow)
 	lost, hollow = s.moves(pairs, lost, hollow)
-	s.waive(s.from, p.old, append(lost, dropA...), report.Drop, s.ofA)
+	s.waive(s.from, p.old, without(append(lost, dropA...), s.spokenA), report.Drop, s.ofA)
 	if !p.bare {
-		s.waive(s.to, p.new, append(hollow, keepB...), report.Keep, s.ofB)
+		s.waive(s.to, p.new, without(append(hollow, keepB...), s.spokenB), report.Keep, s.ofB)
 	}
 	s.attach()
+}
+
+// without is the leaves that are not in a set.
+func without(leaves []int32, set map[int32]bool) []int32 {
+	return slices.DeleteFunc(leaves, func(i int32) bool { return set[i] })
 }
 
 // memberOf reports whether a leaf can be named by a dotted path of its own.
@@ -59,13 +70,14 @@ func memberOf(s *side, i int32) bool {
 func (s *suggester) collect() (dropA, keepB []int32) {
 	p := s.p
 	for i := range p.fates {
-		if p.fates[i] == unmapped || p.fates[i] == unplaced {
+		if (p.fates[i] == unmapped || p.fates[i] == unplaced) && !s.amendedA[int32(i)] {
 			s.lost = append(s.lost, int32(i))
 		}
 	}
 	if !p.bare {
+		contested := p.contested()
 		for j := range p.new.leaves {
-			if p.ends[j].how == unfilled {
+			if p.ends[j].how == unfilled && !s.amendedB[int32(j)] && !contested[int32(j)] {
 				s.hollow = append(s.hollow, int32(j))
 			}
 		}
@@ -103,6 +115,31 @@ func (s *suggester) collect() (dropA, keepB []int32) {
 		}
 	}
 	return dropA, keepB
+}
+
+// contested is the unfilled leaves that values might fill once the findings that
+// stop these are seen to: to keep what the template has there would give the
+// values up for another fault.
+func (p *Plan) contested() map[int32]bool {
+	set := make(map[int32]bool)
+	for i := range p.fates {
+		if p.fates[i] != blocked {
+			continue
+		}
+		l := &p.old.leaves[i]
+		names := []string{l.dotted}
+		for _, r := range p.cover.rulesOf(p.cover.spans[i]) {
+			if p.rules[r].moves() {
+				names = append(names, p.target(int32(i), &p.rules[r]))
+			}
+		}
+		for _, name := range names {
+			for j := p.new.named(name); j >= 0; j = p.new.next[j] {
+				set[j] = true
+			}
+		}
+	}
+	return set
 }
 
 func (p *Plan) leafAt(s *side, path pytree.Path) int32 {
@@ -211,7 +248,7 @@ func (s *suggester) attach() {
 		}
 	}
 	rank := func(e report.Effect) int {
-		return slices.Index([]report.Effect{report.Move, report.Create, report.Keep, report.Drop}, e)
+		return slices.Index([]report.Effect{report.Move, report.Create, report.Drop, report.Keep}, e)
 	}
 	fixes := make([]report.Fix, 0, len(s.order))
 	for _, text := range s.order {

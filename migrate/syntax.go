@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/protocolbuffers/txtpbfmt/parser"
 	"google.golang.org/protobuf/encoding/prototext"
@@ -19,6 +20,7 @@ import (
 // the findings, with its line and column; the rules beside it are still good.
 func ParseRules(name string, src []byte) (*Rules, report.Findings) {
 	r := &Rules{File: name}
+	src = withoutMark(src)
 	var config migrationpb.CheckpointMigrationConfig
 	if err := prototext.Unmarshal(src, &config); err != nil {
 		pos, msg := splitError(name, src, err)
@@ -51,10 +53,10 @@ func (r *Rules) add(c *migrationpb.CheckpointMigrationRule, at marks) *report.Fi
 	ru := rule{create: c.Create, pos: at.rule, fromPos: at.from, toPos: at.to}
 	var err error
 	if ru.from, err = parsePattern(c.FromPath); err != nil {
-		return &report.Finding{Code: "rule-syntax", Detail: err.Error(), Rules: []report.RuleRef{{Position: at.from, Text: "from_path " + quote(c.FromPath)}}}
+		return &report.Finding{Code: "rule-syntax", Detail: pathError(err), Rules: []report.RuleRef{{Position: at.from, Text: "from_path " + quote(c.FromPath)}}}
 	}
 	if ru.to, err = parsePattern(c.ToPath); err != nil {
-		return &report.Finding{Code: "rule-syntax", Detail: err.Error(), Rules: []report.RuleRef{{Position: at.to, Text: "to_path " + quote(c.ToPath)}}}
+		return &report.Finding{Code: "rule-syntax", Detail: pathError(err), Rules: []report.RuleRef{{Position: at.to, Text: "to_path " + quote(c.ToPath)}}}
 	}
 	blame := []report.RuleRef{ru.ref()}
 	switch {
@@ -67,6 +69,21 @@ func (r *Rules) add(c *migrationpb.CheckpointMigrationRule, at marks) *report.Fi
 	}
 	r.rules = append(r.rules, ru)
 	return nil
+}
+
+// withoutMark is a file without the mark that some editors put at its begin.
+func withoutMark(src []byte) []byte { return bytes.TrimPrefix(src, []byte("\uFEFF")) }
+
+// pathError is what is wrong with an exact path, for a finding that shows the
+// path already.
+func pathError(err error) string {
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
+	}
+	if errors.Unwrap(err) != nil {
+		return `not a JSON list of keys, such as ["layers",0,"weight"]` // why is a detail of the JSON parser
+	}
+	return err.Error()
 }
 
 // prototext gives the place of an error inside its message.
@@ -85,15 +102,16 @@ func splitError(name string, src []byte, err error) (report.Position, string) {
 		msg = strings.TrimLeft(msg[:m[0]]+msg[m[1]:], ": ")
 	} else {
 		pos.Line = bytes.Count(src, []byte{'\n'}) + 1
-		pos.Column = len(src) - bytes.LastIndexByte(src, '\n')
+		pos.Column = utf8.RuneCount(src[bytes.LastIndexByte(src, '\n')+1:]) + 1
 	}
 	return pos, strings.TrimSuffix(msg, ".")
 }
 
 // Format lays out a rules file in the canonical way, with Unix line ends. It
-// keeps comments, and what it returns it leaves as it is. A file that cannot be read is an error
-// that begins with LINE:COLUMN.
+// keeps comments, and what it returns it leaves as it is. A byte order mark goes.
+// A file that cannot be read is an error that begins with LINE:COLUMN.
 func Format(src []byte) (formatted []byte, err error) {
+	src = withoutMark(src)
 	var before, after migrationpb.CheckpointMigrationConfig
 	if err := prototext.Unmarshal(src, &before); err != nil {
 		pos, msg := splitError("", src, err)

@@ -12,6 +12,7 @@ import (
 	"google.golang.org/protobuf/encoding/prototext"
 
 	migrationpb "ckpt/proto"
+	"ckpt/pytree"
 	"ckpt/report"
 )
 
@@ -207,4 +208,37 @@ func FuzzParseRules(f *testing.F) {
 			t.Errorf("formatting twice gives something else (%v):\n%q\n%q", err, formatted, again)
 		}
 	})
+}
+
+// Whatever a path holds, a rule's line reads back as the same path, and nothing
+// in it can mislead on a terminal.
+func TestQuotedPathsReadBack(t *testing.T) {
+	for _, path := range []string{
+		"bad\u202ename", "x\x1b[31m1", "nl\nnam", "tab\t\x7f", `q"u\o`, "\U000E0041", "幅.é", "\u00a0", "\x010", "\ufeff",
+	} {
+		line := ruleText(path, "", false)
+		if pytree.Printable(line) != line {
+			t.Errorf("%q is written as %q", path, line)
+		}
+		r, findings := ParseRules("r", []byte(line))
+		if len(findings) > 0 || len(r.rules) != 1 || r.rules[0].from.text != path {
+			t.Errorf("%s does not read back: %+v", line, findings)
+		}
+	}
+}
+
+// Columns are those of an editor: characters, without the mark of the encoding.
+func TestColumnsAreCharacters(t *testing.T) {
+	r, findings := ParseRules("r", []byte("\uFEFFrule { from_path: \"éé\" to_path: \"[é\" } rule { from_path: \"z\" }"))
+	if len(findings) != 1 || findings[0].Rules[0].String() != "r:1:24" {
+		t.Errorf("%+v, want one finding at 1:24", findings)
+	} else if want := `not a JSON list of keys, such as ["layers",0,"weight"]`; findings[0].Detail != want {
+		t.Errorf("%q, want %q", findings[0].Detail, want)
+	}
+	if len(r.rules) != 1 || r.rules[0].pos.String() != "r:1:40" {
+		t.Errorf("%+v, want a rule at 1:40", r.rules)
+	}
+	if _, findings = ParseRules("r", []byte("rule { from_path: \"é\"")); findings[0].Rules[0].String() != "r:1:22" {
+		t.Errorf("the end of the file is at %s, want 1:22", findings[0].Rules[0])
+	}
 }

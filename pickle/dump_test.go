@@ -45,6 +45,8 @@ func parts(o *Object, f func(name string, vals []Value)) {
 			f("dict", m.vals)
 		case partSet:
 			f("set", m.vals)
+		case partEffect:
+			f("effect", m.vals)
 		}
 	}
 }
@@ -110,6 +112,9 @@ func (d *dumper) fold(v Value) Value {
 		}
 		return stringValue(Bytes, "")
 	case "_codecs.encode":
+		if len(args) != 2 || args[0].Kind() != Text && args[0].Kind() != LongText {
+			return v
+		}
 		text := content(args[0])
 		b, _, err := utf8ToLatin1(nil, []byte(text), true)
 		if err != nil || args[1].Str() != "latin1" {

@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"reflect"
 	"sort"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,6 +26,8 @@ func TestAgainstGopickle(t *testing.T) {
 		python, protocol, group := name[0], name[1], name[2]
 		switch {
 		case protocol == "p0" && (group == "texts" || group == "byteses"): // escapes
+			continue
+		case group == "scalars" && strconv.IntSize < 64: // integers as int
 			continue
 		case group == "cycles": // items of sets by address; _reconstructor
 			continue

@@ -46,8 +46,11 @@ type graphWriter struct {
 
 func (g graphWriter) value(v Value) error {
 	o := v.Obj()
-	if o != nil && g.written(o) {
-		return nil
+	if o != nil {
+		if i, ok := g.Memo(o); ok {
+			g.Get(i)
+			return nil
+		}
 	}
 	if g.err != nil {
 		return g.err
@@ -86,15 +89,6 @@ func (g graphWriter) value(v Value) error {
 	return nil
 }
 
-// written writes a reference to o if it is in the memo.
-func (g graphWriter) written(o *Object) bool {
-	i, ok := g.objects[o]
-	if ok {
-		g.Get(i)
-	}
-	return ok
-}
-
 // object writes o and puts it into the memo.
 //
 // A list, a dict and an object's items and state are written after the object
@@ -103,6 +97,14 @@ func (g graphWriter) written(o *Object) bool {
 // it is written, and is written there, inside its own parts; when these are
 // done, the outer o is found in the memo, and they are dropped.
 func (g graphWriter) object(o *Object) error {
+	var e *written
+	if hasIdentity(o) {
+		e = g.entry(o)
+		if e.open++; e.open > 1 {
+			g.reentered++
+		}
+		defer func() { e.open-- }()
+	}
 	var inside bool // o was written inside its own parts
 	var err error
 	switch o.Kind {
@@ -119,39 +121,42 @@ func (g graphWriter) object(o *Object) error {
 	case Extension:
 		g.extension(o.Items[0].Int())
 	case Tuple:
-		inside, err = g.tuple(o)
+		inside, err = g.tuple(o, e)
 	case List:
 		g.EmptyList()
-		g.SetMemo(o)
+		g.store(e)
 		err = g.appends(o.Items)
 	case Dict:
 		g.EmptyDict()
-		g.SetMemo(o)
+		g.store(e)
 		err = g.setItems(o.Items)
 	case Set, FrozenSet:
-		inside, err = g.set(o)
+		inside, err = g.set(o, e)
 	case ByteArray:
 		err = g.byteArray(o)
 	case Call:
-		inside, err = g.construct(o, opReduce)
+		inside, err = g.construct(o, e, opReduce)
 	case New:
 		op := byte(opNewObj)
 		if len(o.Items) == 3 {
 			op = opNewObjEx
 		}
-		inside, err = g.construct(o, op)
+		inside, err = g.construct(o, e, op)
 	case Inst:
-		inside, err = g.inst(o)
+		inside, err = g.inst(o, e)
 	case Persistent:
-		inside, err = g.construct(o, opBinPersID)
+		inside, err = g.construct(o, e, opBinPersID)
 	default:
 		return fmt.Errorf("pickle: %s cannot be written", o.Kind.one())
 	}
 	if err != nil || inside {
 		return err
 	}
-	if _, early := g.objects[o]; !early && hasIdentity(o) {
-		g.SetMemo(o)
+	if e != nil && !e.done {
+		g.store(e)
 	}
 	return g.extras(o)
 }
+
+// store puts the value on top of the stack into the memo.
+func (g graphWriter) store(e *written) { e.memo, e.done = g.Put(), true }

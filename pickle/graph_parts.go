@@ -16,17 +16,19 @@ func hasIdentity(o *Object) bool {
 	return true
 }
 
-// construct writes the items of o and then op, which takes them all.
-func (g graphWriter) construct(o *Object, op byte) (inside bool, err error) {
+// construct writes the items of o and then op, which takes them all. e is nil for
+// what has no items.
+func (g graphWriter) construct(o *Object, e *written, op byte) (inside bool, err error) {
+	before := g.reentered
 	for i, v := range o.Items {
 		if err := g.value(v); err != nil {
 			return false, err
 		}
-		if memo, ok := g.overtaken(o, v); ok {
+		if g.reentered != before && e.done {
 			for range i + 1 {
-				g.emit(opPop)
+				g.Pop()
 			}
-			g.Get(memo)
+			g.Get(e.memo)
 			return true, nil
 		}
 	}
@@ -35,14 +37,15 @@ func (g graphWriter) construct(o *Object, op byte) (inside bool, err error) {
 }
 
 // constructMarked is construct for any number of items above a mark.
-func (g graphWriter) constructMarked(o *Object, items []Value, op byte) (inside bool, err error) {
+func (g graphWriter) constructMarked(e *written, items []Value, op byte) (inside bool, err error) {
+	before := g.reentered
 	for _, v := range items {
 		if err := g.value(v); err != nil {
 			return false, err
 		}
-		if memo, ok := g.overtaken(o, v); ok {
-			g.emit(opPopMark)
-			g.Get(memo)
+		if g.reentered != before && e.done {
+			g.PopMark()
+			g.Get(e.memo)
 			return true, nil
 		}
 	}
@@ -50,47 +53,33 @@ func (g graphWriter) constructMarked(o *Object, items []Value, op byte) (inside 
 	return false, nil
 }
 
-// overtaken says whether o was written while its part v was.
-func (g graphWriter) overtaken(o *Object, v Value) (memo uint32, ok bool) {
-	if v.Obj() == nil {
-		return 0, false
-	}
-	return g.Memo(o)
-}
-
-func (g graphWriter) tuple(o *Object) (inside bool, err error) {
+func (g graphWriter) tuple(o *Object, e *written) (inside bool, err error) {
 	switch n := len(o.Items); n {
 	case 0:
 		g.EmptyTuple()
 		return false, nil
 	case 1, 2, 3:
-		return g.construct(o, opTuple1+byte(n-1))
+		return g.construct(o, e, opTuple1+byte(n-1))
 	}
 	g.Mark()
-	return g.constructMarked(o, o.Items, opTuple)
+	return g.constructMarked(e, o.Items, opTuple)
 }
 
-func (g graphWriter) inst(o *Object) (inside bool, err error) {
+func (g graphWriter) inst(o *Object, e *written) (inside bool, err error) {
 	g.Mark()
 	parts := append([]Value{o.Items[0]}, o.Items[1].Obj().Items...)
-	return g.constructMarked(o, parts, opObj)
+	return g.constructMarked(e, parts, opObj)
 }
 
 // set writes a set as the call of its type with a list of its items. A set that
 // is reached a third time before it is written holds itself with nothing between
 // that is in the memo; then it is made empty and filled.
-func (g graphWriter) set(o *Object) (inside bool, err error) {
-	if o.Kind == Set && g.open[o] >= 2 {
+func (g graphWriter) set(o *Object, e *written) (inside bool, err error) {
+	if o.Kind == Set && e.open > 2 {
 		g.emit(opEmptySet)
-		g.SetMemo(o)
+		g.store(e)
 		return false, g.batches(o.Items, 1, opAddItems, opAddItems)
 	}
-	g.open[o]++
-	defer func() {
-		if g.open[o]--; g.open[o] == 0 {
-			delete(g.open, o)
-		}
-	}()
 	name := "set"
 	if o.Kind == FrozenSet {
 		name = "frozenset"
@@ -100,9 +89,10 @@ func (g graphWriter) set(o *Object) (inside bool, err error) {
 	if err := g.appends(o.Items); err != nil {
 		return false, err
 	}
-	if memo, ok := g.Memo(o); ok {
-		g.emit(opPop, opPop)
-		g.Get(memo)
+	if e.done {
+		g.Pop()
+		g.Pop()
+		g.Get(e.memo)
 		return true, nil
 	}
 	g.Tuple(1)
@@ -153,11 +143,29 @@ func (g graphWriter) extras(o *Object) error {
 				}
 				g.Build()
 			}
+		case partEffect:
+			for _, v := range m.vals {
+				if err = g.effect(v.Obj()); err != nil {
+					break
+				}
+			}
 		}
 		if err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// effect makes a call and drops at once what it returns, which nothing refers to.
+func (g graphWriter) effect(call *Object) error {
+	for _, v := range call.Items {
+		if err := g.value(v); err != nil {
+			return err
+		}
+	}
+	g.Reduce()
+	g.Pop()
 	return nil
 }
 

@@ -24,7 +24,11 @@ func allocated(f func()) int64 {
 
 // A pickle costs memory in proportion to its own size, whatever it consists of.
 func TestMemoryPerByte(t *testing.T) {
-	const size, limit = 1 << 20, 80
+	const limit = 80
+	size := 1 << 20
+	if testing.Short() {
+		size /= 8 // what is allocated at once counts little, still
+	}
 	key := func(i int) string { return string([]byte{byte(i), byte(i >> 8), byte(i >> 16)}) }
 	repeat := func(s string) func(int) string { return func(int) string { return s } }
 	for _, c := range []struct {
@@ -176,7 +180,10 @@ func TestSharedGraph(t *testing.T) {
 }
 
 func TestDeepNesting(t *testing.T) {
-	const depth = 1_000_000
+	depth := 1_000_000
+	if testing.Short() {
+		depth = 100_000
+	}
 	for _, c := range []struct{ why, in string }{
 		{"tuples", "N" + strings.Repeat("\x85", depth) + "."},
 		{"lists", strings.Repeat("]", depth+1) + strings.Repeat("a", depth) + "."},

@@ -60,6 +60,7 @@ func (m *machine) insert(o *Object, entries []Value, step int) error {
 		if at < 0 {
 			o.Items = append(o.Items, entries[:step]...)
 		} else if step == 2 {
+			m.dropped(o.Items[at+1])
 			o.Items[at+1] = entries[1]
 		}
 	}

@@ -27,6 +27,7 @@ type machine struct {
 	globals    map[globalName]*Object
 	mentions   []*[mentionBlock]mention
 	mentioned  int
+	drops      []Value
 	extensions map[int64]*Object
 	emptyTuple *Object
 	scratch    []byte
@@ -60,6 +61,7 @@ func (m *machine) run() error {
 				return m.underflow()
 			}
 			m.result.Root = m.pop()
+			m.dropRest()
 			return nil
 
 		// Numbers and constants.
@@ -152,13 +154,19 @@ func (m *machine) run() error {
 				m.marks = m.marks[:len(m.marks)-1] // POP also takes a MARK
 				m.setFence()
 			} else if m.has(1) {
+				v := *m.nth(1)
 				m.drop(1)
+				m.dropped(v)
 			} else {
 				return m.underflow()
 			}
 		case opPopMark:
-			if _, _, ok := m.aboveMark(); !ok {
+			vals, _, ok := m.aboveMark()
+			if !ok {
 				return m.failf("there is no MARK")
+			}
+			for _, v := range vals {
+				m.dropped(v)
 			}
 		case opDup:
 			if !m.has(1) {

@@ -5,6 +5,8 @@ import "math/big"
 // Object is a value with identity.
 type Object struct {
 	Kind Kind
+	// seen is for walks while the pickle is being read.
+	seen bool
 	// Pos is the offset in the input of the opcode that made the object.
 	Pos int64
 	// Items holds what the Kind says.
@@ -18,13 +20,14 @@ type Object struct {
 type part uint8
 
 const (
-	partName  part = iota // of a Global: vals is {module, name}
-	partBig               // of a BigInt: ref is a *big.Int
-	partBlob              // of a LongText, LongBytes or LongRaw: ref is a *Blob
-	partState             // BUILD arguments, in order
-	partList              // APPEND(S) to an object that is not a list
-	partDict              // SETITEM(S) of one that is not a dict: key, value …
-	partSet               // ADDITEMS to one that is not a set
+	partName   part = iota // of a Global: vals is {module, name}
+	partBig                // of a BigInt: ref is a *big.Int
+	partBlob               // of a LongText, LongBytes or LongRaw: ref is a *Blob
+	partState              // BUILD arguments, in order
+	partList               // APPEND(S) to an object that is not a list
+	partDict               // SETITEM(S) of one that is not a dict: key, value …
+	partSet                // ADDITEMS to one that is not a set
+	partEffect             // calls that took the object as their first argument and were dropped
 )
 
 type more struct {
@@ -102,6 +105,11 @@ func (o *Object) ListItems() []Value { return o.vals(partList) }
 // on an object that is not a dict, such as an OrderedDict. Unlike a Dict's they
 // may repeat a key.
 func (o *Object) DictItems() []Value { return o.vals(partDict) }
+
+// Effects is the calls whose result the pickle dropped and whose first argument is
+// o: a class may have a function set its state, which pickle writes as the call
+// setter(o, state) and a POP.
+func (o *Object) Effects() []Value { return o.vals(partEffect) }
 
 // SetItems is what was added to an object that is not a set.
 func (o *Object) SetItems() []Value { return o.vals(partSet) }

@@ -25,6 +25,10 @@ type Pickle struct {
 	Start, End int64
 	// Globals is every mention of a global, in order of position.
 	Globals []GlobalRef
+	// Dropped is the calls ([Call], [New], [Inst]) that neither the Root leads to
+	// nor any effect of an object: Python would make them for what they do, and
+	// drop what they return.
+	Dropped []Value
 	// Nodes counts the objects that the machine made.
 	Nodes int
 }
@@ -68,6 +72,7 @@ func Read(r io.ReaderAt, off, size int64) (*Pickle, error) {
 	m.result.End = m.pos()
 	m.result.Nodes = m.alloc.made
 	m.result.Globals = m.globalRefs()
+	m.result.Dropped = m.droppedCalls()
 	p := m.result // a copy, so that the machine can be collected
 	return &p, nil
 }

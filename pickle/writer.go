@@ -27,13 +27,21 @@ type Writer struct {
 	err error
 
 	next    uint32 // memo index
-	objects map[any]uint32
+	objects map[*Object]*written
+	free    []written // for objects
+	others  map[any]uint32
 	strings map[stringKey]uint32
 	globals map[globalName]uint32
 
-	// What WriteValue is in the middle of.
-	depth int
-	open  map[*Object]int
+	depth     int // of WriteValue
+	reentered int // how often it came to an object that it was in the middle of
+}
+
+// written is what a Writer knows about an object.
+type written struct {
+	memo uint32
+	done bool // memo is valid
+	open int  // how often WriteValue is in the middle of it
 }
 
 // stringKey is a string that was memoised, or the bytes or Python 2 str of the
@@ -50,10 +58,10 @@ func NewWriter(w io.Writer) *Writer {
 	p := &Writer{
 		w:       w,
 		buf:     make([]byte, 0, writeBuffer),
-		objects: make(map[any]uint32),
+		objects: make(map[*Object]*written),
+		others:  make(map[any]uint32),
 		strings: make(map[stringKey]uint32),
 		globals: make(map[globalName]uint32),
-		open:    make(map[*Object]int),
 	}
 	p.emit(opProto, 2)
 	return p
@@ -254,38 +262,3 @@ func (w *Writer) globalLines(module, name string) {
 	w.emitString(name)
 	w.emit('\n')
 }
-
-// Put stores the value on top of the stack in the memo and gives its index.
-func (w *Writer) Put() uint32 {
-	i := w.next
-	switch {
-	case i == math.MaxUint32:
-		w.fail("the memo is full")
-		return i
-	case i < 1<<8:
-		w.emit(opBinPut, byte(i))
-	default:
-		w.emitUint32(opLongBinPut, i)
-	}
-	w.next++
-	return i
-}
-
-// Get pushes what Put stored.
-func (w *Writer) Get(i uint32) {
-	if i < 1<<8 {
-		w.emit(opBinGet, byte(i))
-	} else {
-		w.emitUint32(opLongBinGet, i)
-	}
-}
-
-// Memo tells where SetMemo stored obj.
-func (w *Writer) Memo(obj any) (i uint32, ok bool) {
-	i, ok = w.objects[obj]
-	return i, ok
-}
-
-// SetMemo stores the value on top of the stack as that of obj, which must be
-// comparable. WriteValue does so with each *Object that it writes.
-func (w *Writer) SetMemo(obj any) { w.objects[obj] = w.Put() }

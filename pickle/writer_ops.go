@@ -16,6 +16,3 @@ func (w *Writer) NewObjEx() { w.emit(opNewObjEx) }
 // AddItems adds the values above the mark to the set below it. It is of protocol
 // 4, and accepted anywhere.
 func (w *Writer) AddItems() { w.emit(opAddItems) }
-
-// Alias lets obj stand for what is in the memo at i.
-func (w *Writer) Alias(obj any, i uint32) { w.objects[obj] = i }

@@ -42,6 +42,9 @@ const (
 	Attr
 	// DictItem is a key and value that a dict-like object was given.
 	DictItem
+	// Effect is an argument of a function that was called with the object after it
+	// was made, to set its state.
+	Effect
 )
 
 // Container is a mapping, sequence or object with its children in file order.

@@ -79,6 +79,20 @@ func Consequence(name string) string {
 	return ""
 }
 
+// consequenceAlone is the same where there is no template to speak of.
+func consequenceAlone(name string) string {
+	if text, ok := alone[name]; ok {
+		return text
+	}
+	return Consequence(name)
+}
+
+// alone is the consequences that read differently without a template.
+var alone = map[string]string{
+	"rule-unused-to": "the rule has nothing to keep: without a template there is no other tree than A's",
+	"rule-identity":  "a rule from a path to itself does nothing: what no rule covers stays where it is",
+}
+
 // Explain is the page on a code, in Markdown, and whether there is such a code.
 func Explain(name string) (string, bool) {
 	if _, ok := ranks[name]; !ok {

@@ -19,7 +19,7 @@ const (
 	Warning Severity = "warning"
 )
 
-// Position is a place in a text file, counted from 1; the column counts bytes.
+// Position is a place in a text file, counted from 1; the column counts characters.
 type Position struct {
 	File   string `json:"file"`
 	Line   int    `json:"line,omitempty"`
@@ -119,8 +119,9 @@ func (f *Finding) name() string {
 }
 
 // Sort puts findings into the order of reports: by code (those about rules
-// last, as the registry lists them), then by name in natural order. The order
-// does not depend on how the findings came about.
+// last, as the registry lists them), then by name in natural order, then by where
+// their rules stand in the file, from top to bottom. The order does not depend on
+// how the findings came about.
 func (fs Findings) Sort() {
 	type keyed struct {
 		f    *Finding
@@ -129,6 +130,7 @@ func (fs Findings) Sort() {
 	}
 	keys := make([]keyed, len(fs))
 	for i := range fs {
+		slices.SortStableFunc(fs[i].Rules, func(a, b RuleRef) int { return compareRules([]RuleRef{a}, []RuleRef{b}) })
 		keys[i] = keyed{&fs[i], rank(fs[i].Code), fs[i].name()}
 	}
 	slices.SortStableFunc(keys, func(a, b keyed) int {
@@ -145,7 +147,7 @@ func (fs Findings) Sort() {
 
 func compareRules(a, b []RuleRef) int {
 	return slices.CompareFunc(a, b, func(x, y RuleRef) int {
-		return cmp.Or(strings.Compare(x.Text, y.Text), x.Compare(y.Position))
+		return cmp.Or(x.Compare(y.Position), strings.Compare(x.Text, y.Text))
 	})
 }
 

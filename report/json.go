@@ -31,7 +31,7 @@ type jsonA struct {
 	Mapped  jsonTally `json:"mapped"`
 	Dropped jsonTally `json:"dropped"`
 	// MappedPercent is of parameters, with one decimal; 100 for all of them only,
-	// and null where there are none.
+	// and null where there are none or nothing was planned.
 	MappedPercent *float64 `json:"mapped_percent"`
 }
 
@@ -40,6 +40,7 @@ type jsonB struct {
 	Total         jsonTally `json:"total"`
 	Filled        jsonTally `json:"filled"`
 	Kept          jsonTally `json:"kept"`
+	Replaced      jsonTally `json:"replaced"`
 	FilledPercent *float64  `json:"filled_percent"`
 }
 
@@ -78,11 +79,11 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 		Verdict: r.Verdict(), Errors: r.Findings.Count(Error), Warnings: r.Findings.Count(Warning),
 		A: jsonA{
 			r.A.Name, jsonTally(r.A.Total), jsonTally(r.A.Done), jsonTally(r.A.Waived),
-			jsonPercent(r.A.Done.Parameters, r.A.Total.Parameters),
+			r.percent(&r.A),
 		},
 		B: jsonB{
 			r.B.Name, jsonTally(r.B.Total), jsonTally(r.B.Done), jsonTally(r.B.Waived),
-			jsonPercent(r.B.Done.Parameters, r.B.Total.Parameters),
+			jsonTally(r.B.Replaced), r.percent(&r.B),
 		},
 		Findings: make([]jsonFinding, len(r.Findings)),
 		Fixes:    append([]Fix{}, r.Fixes...),
@@ -96,11 +97,12 @@ func (r *Report) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-func jsonPercent(part, whole uint64) *float64 {
-	if whole == 0 {
+// percent is how much of a side's parameters is done, nil where that says nothing.
+func (r *Report) percent(s *Side) *float64 {
+	if s.Total.Parameters == 0 || r.Unplanned {
 		return nil
 	}
-	p := percent(part, whole)
+	p := percent(s.Done.Parameters, s.Total.Parameters)
 	return &p
 }
 

@@ -18,20 +18,21 @@ import (
 	"math"
 )
 
-// Tally counts leaves, and the elements of those that are tensors.
+// Tally counts leaves, and the elements of those that are tensors. Elements that
+// several tensors of one side share are counted once.
 type Tally struct {
 	Leaves, Tensors int
 	Parameters      uint64
 }
 
-// Add counts a leaf: a tensor of n elements, or anything else.
-func (t *Tally) Add(tensor bool, n int64) {
+// Add counts a leaf: a tensor that adds n parameters, or anything else.
+func (t *Tally) Add(tensor bool, n uint64) {
 	t.Leaves++
 	if !tensor {
 		return
 	}
 	t.Tensors++
-	if sum := t.Parameters + uint64(n); sum >= t.Parameters {
+	if sum := t.Parameters + n; sum >= t.Parameters {
 		t.Parameters = sum
 	} else {
 		t.Parameters = math.MaxUint64
@@ -44,9 +45,10 @@ type Side struct {
 	Name string
 	// Total is every leaf. Done is those of A whose value arrives in the new
 	// tree, and those of B that get a value from A. Waived is the leaves of A
-	// dropped by a rule, and those of B kept or replaced by one. All others are
-	// subject to a finding.
-	Total, Done, Waived Tally
+	// dropped by a rule, and those of B kept by one. Replaced is the leaves of B
+	// that go with a subtree which a rule creates anew. All others are subject to
+	// a finding.
+	Total, Done, Waived, Replaced Tally
 }
 
 // RulesUse says how a rules file was used.
@@ -67,7 +69,7 @@ const (
 )
 
 // Fix is a rule that would remove findings. All fixes of a report can be
-// applied together.
+// applied together, but for those that offer a choice.
 type Fix struct {
 	// Rule is the line to add to the rules file, From and To its paths.
 	Rule string `json:"rule"`
@@ -77,11 +79,21 @@ type Fix struct {
 	// those are.
 	Effect Effect `json:"effect"`
 	Leaves int    `json:"leaves"`
+	// Guess tells that nothing but shape and dtype speaks for the rule.
+	Guess bool `json:"guess,omitempty"`
+	// Replaces is the rule to put it in place of. Nil is none: the rule is added.
+	Replaces *Position `json:"replaces,omitempty"`
+	// Choices is how many fixes replace the same rule, of which one is to be
+	// chosen; 0 for no choice.
+	Choices int `json:"choices,omitempty"`
 }
 
 // Report is the outcome of a check.
 type Report struct {
 	A, B Side
+	// Unplanned tells that the rules could not be read, so that nothing is known
+	// about any leaf.
+	Unplanned bool
 	// Rules is nil where no rules were given.
 	Rules    *RulesUse
 	Findings Findings
@@ -95,10 +107,16 @@ type Verdict string
 const (
 	Compatible   Verdict = "compatible"
 	Incompatible Verdict = "incompatible"
+	// NotPlanned is the verdict where the rules could not be read.
+	NotPlanned Verdict = "not-planned"
 )
 
-// Verdict is [Incompatible] if any finding is an error.
+// Verdict is [Incompatible] if any finding is an error, and [NotPlanned] if
+// nothing was compared.
 func (r *Report) Verdict() Verdict {
+	if r.Unplanned {
+		return NotPlanned
+	}
 	if r.Findings.Count(Error) > 0 {
 		return Incompatible
 	}

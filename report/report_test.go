@@ -112,6 +112,13 @@ func TestPages(t *testing.T) {
 				t.Errorf("%s: the page lacks %q", code, part)
 			}
 		}
+		// Every line of code is indented alike: one at the margin would be prose.
+		for line := range strings.Lines(page) {
+			if strings.HasPrefix(line, "rule") || strings.HasPrefix(line, "{") ||
+				strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "    ") {
+				t.Errorf("%s: %q is not indented by four spaces", code, line)
+			}
+		}
 		if c := Consequence(code); c == "" || strings.HasSuffix(c, ".") {
 			t.Errorf("%s: consequence %q", code, c)
 		}

@@ -52,14 +52,22 @@ func (r *Report) writeHeader(w *bufio.Writer, opt TextOptions) error {
 	if err := t.Write(w, 0); err != nil {
 		return err
 	}
-	if r.Rules != nil {
+	switch {
+	case r.Rules == nil:
+	case r.Unplanned:
+		fmt.Fprintf(w, "rules  %s\n", pytree.Printable(r.Rules.File))
+	default:
 		fmt.Fprintf(w, "rules  %s  %s, %d used\n", pytree.Printable(r.Rules.File), Plural(r.Rules.Total, "rule", "rules"), r.Rules.Used)
 	}
-	verdict := strings.ToUpper(string(r.Verdict()))
+	verdict := strings.ToUpper(strings.ReplaceAll(string(r.Verdict()), "-", " "))
 	if opt.Color {
-		verdict = paint(verdict, r.Verdict() == Incompatible)
+		verdict = paint(verdict, r.Verdict() != Compatible)
 	}
 	fmt.Fprintf(w, "\n%s", verdict)
+	if r.Unplanned {
+		fmt.Fprintln(w, "  the rules cannot be read")
+		return nil
+	}
 	if counts := r.Findings.counts(); counts != "" {
 		fmt.Fprintf(w, "  %s", counts)
 	}
@@ -93,13 +101,24 @@ func (s *Side) share(unit, done, waived string) string {
 		if s.Waived.Leaves > 0 {
 			text += fmt.Sprintf(", %d %s", s.Waived.Leaves, waived)
 		}
-		return text
+		return text + s.replaced()
 	}
 	text := Percent(s.Done.Parameters, s.Total.Parameters) + unit + " " + done
 	if s.Waived.Parameters > 0 {
 		text += ", " + Percent(s.Waived.Parameters, s.Total.Parameters) + " " + waived
 	}
-	return text
+	return text + s.replaced()
+}
+
+// replaced says how much of a side is gone. However little that is, it is said.
+func (s *Side) replaced() string {
+	switch {
+	case s.Replaced.Leaves == 0:
+		return ""
+	case s.Replaced.Parameters == 0:
+		return ", " + Plural(s.Replaced.Leaves, "leaf", "leaves") + " replaced"
+	}
+	return ", " + Percent(s.Replaced.Parameters, s.Total.Parameters) + " replaced"
 }
 
 // writeConsequences says once for each status what follows from it.
@@ -107,7 +126,11 @@ func (r *Report) writeConsequences(w *bufio.Writer) {
 	fmt.Fprintln(w)
 	for _, code := range Codes() {
 		if slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Code == code }) {
-			fmt.Fprintf(w, "%s: %s.\n", code, Consequence(code))
+			text := Consequence(code)
+			if r.B.Name == "" {
+				text = consequenceAlone(code)
+			}
+			fmt.Fprintf(w, "%s: %s.\n", code, text)
 		}
 	}
 }
@@ -119,7 +142,7 @@ func (r *Report) writeFixes(w *bufio.Writer) {
 	}
 	items := make([]Item, len(r.Fixes))
 	for i, f := range r.Fixes {
-		items[i] = Item{Name: f.From, Other: f.To, Same: string(f.Effect)}
+		items[i] = Item{Name: f.From, Other: f.To, Same: fmt.Sprint(f.Effect, f.Guess, f.Choices, f.Replaces)}
 		if f.From == "" {
 			items[i].Name, items[i].Other = f.To, ""
 		}
@@ -132,6 +155,15 @@ func (r *Report) writeFixes(w *bufio.Writer) {
 			leaves += r.Fixes[m].Leaves
 		}
 		var notes []string
+		if f.Replaces != nil {
+			notes = append(notes, "in place of the rule at "+f.Replaces.String())
+		}
+		if f.Choices > 0 {
+			notes = append(notes, fmt.Sprintf("one of %d to choose from", f.Choices))
+		}
+		if f.Guess {
+			notes = append(notes, "a guess: only shape and dtype agree")
+		}
 		if n := len(g.Members) - 1; n > 0 {
 			notes = append(notes, fmt.Sprintf("and %d more alike", n))
 		}
@@ -145,7 +177,7 @@ func (r *Report) writeFixes(w *bufio.Writer) {
 		}
 		fmt.Fprintf(w, "fix: %s", pytree.Printable(f.Rule))
 		if len(notes) > 0 {
-			fmt.Fprintf(w, "      (%s)", strings.Join(notes, "; "))
+			fmt.Fprintf(w, "      (%s)", pytree.Printable(strings.Join(notes, "; ")))
 		}
 		fmt.Fprintln(w)
 	}
@@ -155,9 +187,9 @@ func (r *Report) writeHints(w *bufio.Writer, opt TextOptions) {
 	switch {
 	case len(r.Fixes) == 0:
 	case r.Rules != nil && r.Rules.File != "":
-		fmt.Fprintf(w, "hint: add those that are meant to %s and run again; `--format json` lists them all\n", pytree.Printable(r.Rules.File))
+		fmt.Fprintf(w, "hint: add to %s the rules that say what you mean, then run again; `--format json` lists every finding\n", pytree.Printable(r.Rules.File))
 	default:
-		fmt.Fprintln(w, "hint: put those that are meant into a file and run again with `--rules FILE`; `--format json` lists them all")
+		fmt.Fprintln(w, "hint: put the rules that say what you mean into a file, then run again with `--rules FILE`; `--format json` lists every finding")
 	}
 	if opt.Again != "" {
 		fmt.Fprintf(w, "hint: check again with `%s`\n", pytree.Printable(opt.Again))

@@ -93,7 +93,7 @@ var badFiles = map[string]struct {
 	"shared-graph-bare.pt":  {entries: 101},
 	"billion-tuple.pt":      {entries: 82},
 	"deep-nesting.pt":       {err: "nested deeper than 1000 levels"},
-	"deep-key.pt":           {entries: 1},
+	"deep-key.pt":           {err: "nested deeper than 1000 levels"},
 	"memo-missing.pt":       {err: "data.pkl: pickle: byte 2: BINGET: memo entry 9 does not exist"},
 	"memo-huge.pt":          {entries: 1},
 	"unknown-opcode.pt":     {err: "byte 0xff is not an opcode"},

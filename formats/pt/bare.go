@@ -22,8 +22,22 @@ func readPickle(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if k := p.Root.Kind(); p.End < size && (k == pickle.BigInt || k == pickle.Int) {
 		return nil, fmt.Errorf("the file begins with the number %s, as legacy PyTorch files do, but theirs is %s", repr(p.Root, 0), legacyNumber)
 	}
+	noteDropped(c, p)
 	if p.End < size {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d bytes after the end of the pickle are not read", size-p.End))
 	}
 	return c, nil
+}
+
+// noteDropped says which calls the pickle makes for their effect alone: they are
+// in no tree, and a rewrite leaves them out.
+func noteDropped(c *formats.Checkpoint, p *pickle.Pickle) {
+	if len(p.Dropped) == 0 {
+		return
+	}
+	names := make([]string, len(p.Dropped))
+	for i, v := range p.Dropped {
+		names[i] = callee(v.Obj())
+	}
+	c.Notes = append(c.Notes, "the pickle makes calls and drops what they return; they are not shown, and a rewrite leaves them out: "+listed(names, 5))
 }

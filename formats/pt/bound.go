@@ -27,19 +27,20 @@ func pathLimit(inputSize int64) float64 { return pathFactor*float64(inputSize) +
 type cost struct{ entries, pathBytes float64 }
 
 // boundListing makes sure that walking the tree takes time in proportion to the
-// file.
-func boundListing(t *pytree.Tree, inputSize int64) error {
+// file. It reports whether containers are listed once for that.
+func boundListing(t *pytree.Tree, inputSize int64) (once bool, err error) {
 	seen := make(map[*pytree.Container]cost)
 	total := costOf(t.Root, seen)
 	if total.entries > sharedFactor*float64(len(seen))+sharedFloor && total.entries > float64(inputSize) {
+		once = true
 		listOnce(t.Root, make(map[*pytree.Container]bool))
 		clear(seen)
 		total = costOf(t.Root, seen)
 	}
 	if total.pathBytes > pathLimit(inputSize) {
-		return fmt.Errorf("the paths of its %.0f entries would take %.0f MiB, beyond reason for a file of its size", total.entries, math.Ceil(total.pathBytes/(1<<20)))
+		return once, fmt.Errorf("the paths of its %.0f entries would take %.0f MiB, beyond reason for a file of its size", total.entries, math.Ceil(total.pathBytes/(1<<20)))
 	}
-	return nil
+	return once, nil
 }
 
 // costOf adds up a subtree, each container once. Floats saturate where integers

@@ -29,8 +29,11 @@ type builder struct {
 	numel    map[string]int64 // of each storage, as its first reference says
 	order    []*pytree.Storage
 	dtypes   map[*pickle.Object]*npType
-	keys     []pytree.Key // the path of the node being built
+	lengths  map[*pickle.Object]int64      // of long texts that stand for bytes
+	printed  map[*pickle.Object]pytree.Key // keys that are objects
+	keys     []pytree.Key                  // the path of the node being built
 	depth    int
+	left     int64 // see spend
 	loops    bool
 	modules  bool     // there is an nn.Module
 	missing  []string // storages that the file lacks
@@ -44,11 +47,14 @@ func newBuilder() *builder {
 		storages: make(map[string]*pytree.Storage),
 		numel:    make(map[string]int64),
 		dtypes:   make(map[*pickle.Object]*npType),
+		lengths:  make(map[*pickle.Object]int64),
+		printed:  make(map[*pickle.Object]pytree.Key),
 	}
 }
 
 // tree builds the whole tree; inputSize bounds how far a listing may swell.
 func (b *builder) tree(root pickle.Value, inputSize int64) (*pytree.Tree, error) {
+	b.budget(inputSize)
 	n, err := b.node(root)
 	if err != nil {
 		return nil, err
@@ -63,10 +69,11 @@ func (b *builder) tree(root pickle.Value, inputSize int64) (*pytree.Tree, error)
 		}
 	}
 	t := &pytree.Tree{Root: n}
-	if err := boundListing(t, inputSize); err != nil {
+	once, err := boundListing(t, inputSize)
+	if err != nil {
 		return nil, err
 	}
-	if b.loops {
+	if b.loops || once {
 		nameRefs(t)
 	}
 	return t, nil
@@ -284,6 +291,9 @@ func (b *builder) sequence(o *pickle.Object, typ string, items []pickle.Value, m
 }
 
 func (b *builder) addItems(c *pytree.Container, items []pickle.Value) error {
+	if err := b.spend(len(items)); err != nil {
+		return err
+	}
 	c.Entries = make([]pytree.Entry, 0, len(items))
 	for i, item := range items {
 		k := pytree.IntKey(int64(i))
@@ -305,17 +315,28 @@ func (b *builder) mapping(o *pickle.Object, typ string, items []pickle.Value, m 
 }
 
 func (b *builder) addPairs(c *pytree.Container, items []pickle.Value, part pytree.Part) error {
+	if err := b.spend(len(items) / 2); err != nil {
+		return err
+	}
 	c.Entries = make([]pytree.Entry, 0, len(items)/2)
 	keys := newKeySet(len(items) / 2)
 	for i := 0; i+1 < len(items); i += 2 {
-		k, at := keys.add(keyOf(items[i]), items[i])
+		k, at := keys.add(b.keyOf(items[i]), items[i])
 		n, err := b.child(k, items[i+1])
 		if err != nil {
 			return err
 		}
 		e := pytree.Entry{Key: k, Value: n, Part: part}
 		if !k.Addressable() {
-			metaOf(c).key(k, items[i])
+			const entry = 8 // bytes of a text, so that a path of it has its price
+			if err := b.spend(len(k.String()) / entry); err != nil {
+				return err
+			}
+			key, err := b.hidden(items[i])
+			if err != nil {
+				return err
+			}
+			metaOf(c).key(k, key[0])
 		}
 		if at >= 0 { // set twice: the last value stays, in the first one's place
 			c.Entries[at] = e
@@ -341,7 +362,7 @@ func (b *builder) byteArray(items []pickle.Value) (pytree.Node, error) {
 	if len(items) == 0 {
 		return s, nil
 	}
-	src, err := content(items[0], -1)
+	src, err := b.content(items[0])
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,11 @@ func orderedDict(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.Val
 	if err != nil || len(o.State()) == 0 {
 		return c, err
 	}
+	for _, s := range o.State() {
+		if err := b.spend(stateSize(s)); err != nil {
+			return nil, err
+		}
+	}
 	c.Attrs = attrNames(o.State())
 	metaOf(c).state, err = b.hidden(o.State()...)
 	return c, err

@@ -3,6 +3,7 @@ package pt
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -25,6 +26,20 @@ func keyOf(v pickle.Value) pytree.Key {
 		return pytree.IntKey(v.Int())
 	}
 	return pytree.OtherKey(repr(v, 0))
+}
+
+// keyOf is keyOf, which prints an object once however often it is a key.
+func (b *builder) keyOf(v pickle.Value) pytree.Key {
+	o := v.Obj()
+	if o == nil {
+		return keyOf(v)
+	}
+	k, ok := b.printed[o]
+	if !ok {
+		k = keyOf(v)
+		b.printed[o] = k
+	}
+	return k
 }
 
 // keySet keeps the keys of a mapping apart.
@@ -86,9 +101,13 @@ func plainKey(v pickle.Value) bool {
 				return false
 			}
 		}
-		return len(v.Obj().Items) <= reprItems
-	case pickle.None, pickle.Bool, pickle.Int, pickle.Float, pickle.Text, pickle.Bytes, pickle.Raw, pickle.BigInt:
+		return len(v.Obj().Items) <= reprItems && len(repr(v, 0)) <= reprAll
+	case pickle.Text, pickle.Bytes, pickle.Raw:
+		return len(v.Str()) <= reprText
+	case pickle.None, pickle.Bool, pickle.Int, pickle.Float:
 		return true
+	case pickle.BigInt:
+		return v.Obj().Big().BitLen() <= reprText
 	}
 	return false
 }
@@ -96,6 +115,9 @@ func plainKey(v pickle.Value) bool {
 const (
 	reprDepth = 4
 	reprItems = 32
+	// reprText is how much of a text is printed, reprAll of a tuple.
+	reprText = 200
+	reprAll  = 1000
 )
 
 // repr prints v as Python's repr does; what it cannot say it abbreviates.
@@ -111,6 +133,9 @@ func repr(v pickle.Value, depth int) string {
 	case pickle.Int:
 		return strconv.FormatInt(v.Int(), 10)
 	case pickle.BigInt:
+		if v.Obj().Big().BitLen() > reprText*4 {
+			return "<int>"
+		}
 		return v.Obj().Big().String()
 	case pickle.Float:
 		return reprFloat(v.Float())
@@ -127,18 +152,30 @@ func repr(v pickle.Value, depth int) string {
 		return reprFrozenSet(v.Obj().Items, depth)
 	case pickle.Call, pickle.New:
 		o := v.Obj()
+		if depth >= reprDepth {
+			return "<" + callee(o) + ">"
+		}
 		if text, ok := reprCall(v, o, depth); ok {
 			return text
 		}
-		if text, ok := knownText(o); ok {
+		if text, ok := knownText(o, depth); ok {
 			return text
 		}
-		if args, ok := tuple(o.Items[1]); ok && len(o.State()) == 0 {
-			return callee(o) + strings.Replace(reprItemsOf(args, depth, "(", ")"), ",)", ")", 1)
+		// Arguments that are objects, such as a tensor's storage, say nothing here.
+		if args, ok := tuple(o.Items[1]); ok && len(o.State()) == 0 && !slices.ContainsFunc(args, func(v pickle.Value) bool { return !plainKey(v) }) {
+			return callee(o) + reprArgs(args, depth)
 		}
 		return "<" + callee(o) + ">"
 	}
 	return fmt.Sprintf("<%v>", v.Kind())
+}
+
+// reprArgs prints the arguments of a call.
+func reprArgs(args []pickle.Value, depth int) string {
+	if len(args) == 1 {
+		return "(" + repr(args[0], depth+1) + ")"
+	}
+	return reprItemsOf(args, depth, "(", ")")
 }
 
 // reprCall prints what protocols below 4 write as calls.
@@ -171,9 +208,14 @@ func reprItemsOf(items []pickle.Value, depth int, open, end string) string {
 	if depth >= reprDepth || len(items) > reprItems {
 		return open + "…" + end
 	}
-	texts := make([]string, len(items))
-	for i, x := range items {
-		texts[i] = repr(x, depth+1)
+	texts := make([]string, 0, len(items))
+	total := 0
+	for _, x := range items {
+		if total > reprAll {
+			return open + strings.Join(texts, ", ") + ", …" + end
+		}
+		texts = append(texts, repr(x, depth+1))
+		total += len(texts[len(texts)-1])
 	}
 	if len(items) == 1 && open == "(" {
 		end = "," + end
@@ -203,6 +245,9 @@ func reprFloat(f float64) string {
 
 // reprString quotes s as Python does; bytes tells that s is bytes.
 func reprString(s string, bytes bool) string {
+	if len(s) > reprText {
+		return reprString(strings.ToValidUTF8(s[:reprText], ""), bytes) + "…"
+	}
 	quote := byte('\'')
 	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		quote = '"'

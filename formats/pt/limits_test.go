@@ -3,6 +3,7 @@ package pt_test
 import (
 	"bytes"
 	"runtime"
+	"runtime/metrics"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,24 +14,43 @@ import (
 	"ckpt/pytree"
 )
 
-// frugally runs f and checks that it allocates no more than most bytes, all in
-// all, and that it does not take long: a second, but ten times that for machines
-// that are busy or look for races.
+// frugally runs f and checks that the heap never grows by more than most bytes,
+// and that it does not take long: a second, but ten times that for machines that
+// are busy or look for races.
 func frugally(t *testing.T, why string, most uint64, f func()) {
 	t.Helper()
 	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
+	before := heap()
+	stop, peak := make(chan struct{}), make(chan uint64)
+	go func() {
+		top := heap()
+		for {
+			select {
+			case <-stop:
+				peak <- max(top, heap())
+				return
+			case <-time.After(time.Millisecond):
+				top = max(top, heap())
+			}
+		}
+	}()
 	start := time.Now()
 	f()
 	took := time.Since(start)
-	runtime.ReadMemStats(&after)
-	if n := after.TotalAlloc - before.TotalAlloc; n > most {
-		t.Errorf("%s: allocates %d MiB, more than %d", why, n>>20, most>>20)
+	close(stop)
+	if top := <-peak; top > before+most {
+		t.Errorf("%s: the heap grows by %d MiB, more than %d", why, (top-before)>>20, most>>20)
 	}
 	if took > 10*time.Second {
 		t.Errorf("%s: takes %v", why, took)
 	}
+}
+
+// heap is the bytes of objects on the heap, dead ones included.
+func heap() uint64 {
+	s := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
 }
 
 // TestQuadraticTraps reads and writes structures that an algorithm which is not

@@ -84,6 +84,25 @@ func apply(f py, args ...py) py {
 	}
 }
 
+// callOf is a call of a function with the tuple of its arguments.
+func callOf(name string, args py) py {
+	return func(w *pickle.Writer) {
+		global(name)(w)
+		args(w)
+		w.Reduce()
+	}
+}
+
+// newEx is an instance of a class made with the dict of its keyword arguments.
+func newEx(class string, kwargs py) py {
+	return func(w *pickle.Writer) {
+		global(class)(w)
+		w.EmptyTuple()
+		kwargs(w)
+		w.NewObjEx()
+	}
+}
+
 // object is an instance of a class whose __dict__ is of keys and values in turn.
 func object(class string, pairs ...py) py {
 	return func(w *pickle.Writer) {

@@ -9,7 +9,7 @@ import (
 // container that came from elsewhere, or a plain dict or list, has none.
 type meta struct {
 	// keys holds the mapping keys that are neither strings nor integers.
-	keys map[pytree.Key]pickle.Value
+	keys map[pytree.Key]pytree.Node
 	// call makes an object: nil for plain containers.
 	call *call
 	// state is the arguments of BUILD that are not shown as entries.
@@ -38,6 +38,8 @@ type call struct {
 	state stateForm
 	// slots is which attributes of a bothState are in slots.
 	slots map[pytree.Key]bool
+	// setters is the functions that the Effect entries were given to.
+	setters []pickle.Value
 }
 
 // argForm is how an object's Arg entries become the arguments of its call.
@@ -68,18 +70,20 @@ const (
 	// stateKey is the attribute under which a state that names no attributes is
 	// shown, funcKey a callable that is not known by name. The others hold the
 	// arguments and attributes of an object of which two parts share a key.
-	stateKey  = "__state__"
-	funcKey   = "__call__"
+	stateKey = "__state__"
+	funcKey  = "__call__"
+	// setterKey is the state that a function set.
+	setterKey = "__setstate__"
 	argsKey   = "__args__"
 	kwargsKey = "__kwargs__"
 	dictKey   = "__dict__"
 )
 
-func (m *meta) key(k pytree.Key, v pickle.Value) {
+func (m *meta) key(k pytree.Key, n pytree.Node) {
 	if m.keys == nil {
-		m.keys = make(map[pytree.Key]pickle.Value)
+		m.keys = make(map[pytree.Key]pytree.Node)
 	}
-	m.keys[k] = v
+	m.keys[k] = n
 }
 
 // metaOf is c's meta, made if it has none.

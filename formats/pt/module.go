@@ -105,7 +105,10 @@ func (s *moduleShower) flatten(out *pytree.Container, v *view, c *pytree.Contain
 		}
 	}
 	parameters, buffers, modules := members[parametersKey], members[buffersKey], members[modulesKey]
-	volatile := nonPersistent(c)
+	volatile, err := s.nonPersistent(c)
+	if err != nil {
+		return err
+	}
 	hidden := func(e pytree.Entry) bool { return isNull(e.Value) || volatile[e.Key.String()] }
 	shown := func(e pytree.Entry) bool { return !hidden(e) }
 	if err := errors.Join(s.add(out, v, parameters, prefix, shown), s.add(out, v, buffers, prefix, shown)); err != nil {
@@ -145,8 +148,8 @@ func (s *moduleShower) addOne(out *pytree.Container, v *view, at slot, prefix st
 	for _, taken := v.slots[k]; taken; _, taken = v.slots[k] {
 		k = pytree.StringKey(k.String() + "'") // an attribute named like a parameter of a submodule
 	}
-	if s.left -= float64(len(k.String()) + 64); s.left < 0 {
-		return errors.New("the names of its modules' attributes would take memory beyond reason for a file of its size")
+	if err := s.spend(len(k.String()) + 64); err != nil {
+		return err
 	}
 	n, err := s.show(e.Value)
 	if err != nil {
@@ -158,18 +161,29 @@ func (s *moduleShower) addOne(out *pytree.Container, v *view, at slot, prefix st
 	return nil
 }
 
+// spend takes so many bytes off what may still be made.
+func (s *moduleShower) spend(n int) error {
+	if s.left -= float64(n); s.left < 0 {
+		return errors.New("the names of its modules' attributes would take memory beyond reason for a file of its size")
+	}
+	return nil
+}
+
 func isNull(n pytree.Node) bool {
 	s, ok := n.(*pytree.Scalar)
 	return ok && s.V == nil
 }
 
 // nonPersistent is the names of the buffers that state_dict() leaves out.
-func nonPersistent(c *pytree.Container) map[string]bool {
+func (s *moduleShower) nonPersistent(c *pytree.Container) (map[string]bool, error) {
 	names := make(map[string]bool)
 	n, _ := c.Get(nonPersistentKey)
 	set, ok := n.(*pytree.Container)
 	if !ok {
-		return names
+		return names, nil
+	}
+	if err := s.spend(len(set.Entries)); err != nil {
+		return nil, err
 	}
 	for _, e := range set.Entries {
 		if s, ok := e.Value.(*pytree.Scalar); ok {
@@ -178,5 +192,5 @@ func nonPersistent(c *pytree.Container) map[string]bool {
 			}
 		}
 	}
-	return names
+	return names, nil
 }

@@ -22,11 +22,13 @@ type npType struct {
 	big    bool
 	object bool // elements are Python objects
 	kind   byte // NumPy's kind: b i u f c S U V M m O
+	record bool // elements are numpy.record
 	value  pickle.Value
 }
 
 const (
 	maxItem      = 1 << 30
+	maxName      = 16 << 10 // of a type's printed name
 	maxNestTypes = 32
 	// maxUnits is how large a big-endian record may be: its fields' byte order is
 	// undone by a list of their widths.
@@ -65,13 +67,18 @@ func (b *builder) npTypeOf(v pickle.Value, depth int) (*npType, error) {
 		}
 	}
 	b.dtypes[o] = t
-	return t, nil
+	const entry = 64 // bytes, about
+	return t, b.spend((len(t.name) + 8*len(t.swap)) / entry)
 }
 
 // code reads a type code such as "f4" or "U5", or a class of an extension.
 func (t *npType) code(v pickle.Value) error {
 	if v.Kind() == pickle.Global {
 		module, name := v.Obj().Global()
+		if module == "numpy" && name == "record" {
+			t.kind, t.record = 'V', true
+			return nil
+		}
 		d := pytree.DType(name)
 		if name == "bool_" {
 			d = pytree.Bool
@@ -214,6 +221,9 @@ func (t *npType) subarray(b *builder, sub []pickle.Value, depth int) error {
 		tail = ","
 	}
 	t.name = pytree.DType(fmt.Sprintf("(%s, (%s%s))", base.fieldName(), strings.Join(dims, ", "), tail))
+	if len(t.name) > maxName {
+		return fmt.Errorf("its name takes more than %d bytes", maxName)
+	}
 	t.item, t.big, t.swap = int(n), base.big, base.swap
 	return nil
 }
@@ -221,21 +231,17 @@ func (t *npType) subarray(b *builder, sub []pickle.Value, depth int) error {
 // fields is a structured type. Its units say how a change of byte order
 // reverses a whole element.
 func (t *npType) fields(b *builder, names, dict, state []pickle.Value, depth int) error {
-	byName := make(map[string][]pickle.Value, len(dict)/2)
-	for i := 0; i+1 < len(dict); i += 2 {
-		name, ok := str(dict[i])
-		f, ok2 := tuple(dict[i+1])
-		if !ok || !ok2 || len(f) < 2 || f[1].Kind() != pickle.Int {
-			return errors.New("its fields are malformed")
-		}
-		byName[name] = f
+	if err := b.spend(len(names) + len(dict)/2); err != nil {
+		return err
+	}
+	byName, err := fieldsByName(dict)
+	if err != nil {
+		return err
 	}
 	if len(state) > 5 && state[5].Kind() == pickle.Int && state[5].Int() >= 0 && state[5].Int() <= maxItem {
 		t.item = int(state[5].Int())
 	}
-	at, packed, order := 0, true, 0
-	var list, keys, formats, offsets []string
-	var units []int
+	r := fieldList{t: t, packed: true}
 	for _, v := range names {
 		name, _ := str(v)
 		f, ok := byName[name]
@@ -246,44 +252,99 @@ func (t *npType) fields(b *builder, names, dict, state []pickle.Value, depth int
 		if err != nil {
 			return err
 		}
-		off := f[1].Int()
-		if ft.object || off < int64(at) || off+int64(ft.item) > int64(t.item) {
-			return fmt.Errorf("field %q (%s at byte %d) does not fit an element of %d bytes, or holds objects", name, ft.name, off, t.item)
+		if err := r.add(name, f, ft); err != nil {
+			return err
 		}
-		packed = packed && off == int64(at)
-		if t.item <= maxUnits {
-			units = append(units, slices.Repeat([]int{1}, int(off)-at)...)
-			units = append(units, ft.units()...)
-		}
-		at = int(off) + ft.item
-		if len(ft.swap) > 0 && slices.Max(ft.swap) > 1 {
-			if ft.big {
-				order |= 2
-			} else {
-				order |= 1
-			}
-		}
-		q := reprString(name, false)
-		list = append(list, fmt.Sprintf("(%s, %s)", q, ft.listName()))
-		keys, formats, offsets = append(keys, q), append(formats, ft.fieldName()), append(offsets, strconv.FormatInt(off, 10))
 	}
-	if order == 3 {
+	const alignedFlag = 0x80
+	aligned := len(state) > 7 && state[7].Kind() == pickle.Int && state[7].Int()&alignedFlag != 0
+	return r.finish(aligned)
+}
+
+// fieldsByName takes a dict of name: (type, offset[, title]) apart.
+func fieldsByName(dict []pickle.Value) (map[string][]pickle.Value, error) {
+	byName := make(map[string][]pickle.Value, len(dict)/2)
+	for i := 0; i+1 < len(dict); i += 2 {
+		name, ok := str(dict[i])
+		f, ok2 := tuple(dict[i+1])
+		if !ok || !ok2 || len(f) < 2 || f[1].Kind() != pickle.Int {
+			return nil, errors.New("its fields are malformed")
+		}
+		byName[name] = f
+	}
+	return byName, nil
+}
+
+// fieldList gathers the fields of a structured type.
+type fieldList struct {
+	t                             *npType
+	at                            int // the end of the last field
+	packed                        bool
+	little, big                   bool // there are fields of that byte order
+	titled                        bool
+	units                         []int
+	list, names, formats, offsets []string
+	length                        int // of the printed name
+}
+
+func (r *fieldList) add(name string, f []pickle.Value, ft *npType) error {
+	off := f[1].Int()
+	if ft.object || off < int64(r.at) || off+int64(ft.item) > int64(r.t.item) {
+		return fmt.Errorf("field %q (%s at byte %d) does not fit an element of %d bytes, or holds objects", name, ft.name, off, r.t.item)
+	}
+	r.packed = r.packed && off == int64(r.at)
+	if r.t.item <= maxUnits {
+		r.units = append(r.units, slices.Repeat([]int{1}, int(off)-r.at)...)
+		r.units = append(r.units, ft.units()...)
+	}
+	r.at = int(off) + ft.item
+	if len(ft.swap) > 0 && slices.Max(ft.swap) > 1 {
+		r.big, r.little = r.big || ft.big, r.little || !ft.big
+	}
+	q := reprString(name, false)
+	r.names, r.formats, r.offsets = append(r.names, q), append(r.formats, ft.fieldName()), append(r.offsets, strconv.FormatInt(off, 10))
+	if len(f) > 2 {
+		title, ok := str(f[2])
+		if !ok {
+			return fmt.Errorf("field %q has a title that is no text", name)
+		}
+		q, r.titled = fmt.Sprintf("(%s, %s)", reprString(title, false), q), true
+	}
+	r.list = append(r.list, fmt.Sprintf("(%s, %s)", q, ft.listName()))
+	if r.length += 2*len(q) + 2*len(ft.name) + 16; r.length > maxName {
+		return fmt.Errorf("its name takes more than %d bytes", maxName)
+	}
+	return nil
+}
+
+func (r *fieldList) finish(aligned bool) error {
+	t := r.t
+	switch {
+	case r.big && r.little:
 		return errors.New("its fields have different byte orders")
+	case r.big && t.item > maxUnits:
+		return fmt.Errorf("big-endian elements of %d bytes; at most %d are supported", t.item, maxUnits)
 	}
-	t.big = order == 2
-	if t.big {
-		if t.item > maxUnits {
-			return fmt.Errorf("big-endian elements of %d bytes; at most %d are supported", t.item, maxUnits)
+	t.big, t.kind = r.big, 'V'
+	if r.big {
+		t.swap = append(r.units, slices.Repeat([]int{1}, t.item-r.at)...)
+	}
+	name := "[" + strings.Join(r.list, ", ") + "]"
+	if !r.packed || r.at != t.item || aligned {
+		if r.titled {
+			return errors.New("its fields have titles and gaps")
 		}
-		t.swap = append(units, slices.Repeat([]int{1}, t.item-at)...)
+		name = fmt.Sprintf("{'names': [%s], 'formats': [%s], 'offsets': [%s], 'itemsize': %d",
+			strings.Join(r.names, ", "), strings.Join(r.formats, ", "), strings.Join(r.offsets, ", "), t.item)
+		if aligned {
+			name += ", 'aligned': True"
+		}
+		name += "}"
 	}
-	packed = packed && at == t.item
-	t.kind = 'V'
-	t.name = pytree.DType("[" + strings.Join(list, ", ") + "]")
-	if !packed {
-		t.name = pytree.DType(fmt.Sprintf("{'names': [%s], 'formats': [%s], 'offsets': [%s], 'itemsize': %d}",
-			strings.Join(keys, ", "), strings.Join(formats, ", "), strings.Join(offsets, ", "), t.item))
+	if t.record {
+		name = "(numpy.record, " + name + ")"
 	}
+	t.name = pytree.DType(name)
 	return nil
 }
 
@@ -318,12 +379,17 @@ func (t *npType) listName() string {
 	return n
 }
 
-// codeName is the type code with its byte order: '<f4', '|b1'.
+// codeName is the type code with its byte order, as it stands in a structured
+// type's name: '<f4', 'i1', '?', 'S3'.
 func (t *npType) codeName() string {
 	n := string(t.name)
 	switch t.kind {
-	case 'U', 'S', 'V':
+	case 'U':
 		return n
+	case 'S', 'V':
+		return strings.TrimPrefix(n, "|")
+	case 'b':
+		return "?"
 	case 'M', 'm':
 		_, unit, _ := strings.Cut(n, "[")
 		if unit != "" {
@@ -332,7 +398,7 @@ func (t *npType) codeName() string {
 		return fmt.Sprintf("<%c8%s", t.kind, unit)
 	}
 	if t.item == 1 {
-		return fmt.Sprintf("|%c1", t.kind)
+		return fmt.Sprintf("%c1", t.kind)
 	}
 	return fmt.Sprintf("<%c%d", t.kind, t.item)
 }

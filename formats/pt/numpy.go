@@ -34,6 +34,9 @@ type npArray struct {
 	// shape is an object array's, whose elements are the container's entries.
 	shape   []int64
 	fortran bool
+	// buffered tells that the array came from a buffer, which keeps its byte order
+	// when it is loaded.
+	buffered bool
 }
 
 func npDType(b *builder, v pickle.Value, o *pickle.Object, _ []pickle.Value) (pytree.Node, error) {
@@ -88,18 +91,18 @@ func npFromBuffer(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.Va
 		return nil, badCall(o, "order %s is neither 'C' nor 'F'", repr(args[3], 0))
 	}
 	module, _ := o.Items[0].Obj().Global()
-	arr := &npArray{module: strings.TrimSuffix(module, "numeric") + "multiarray"}
+	arr := &npArray{module: strings.TrimSuffix(module, "numeric") + "multiarray", buffered: true}
 	return b.npArrayOf(o, arr, args[2], args[1], order == "F", args[0])
 }
 
 func (b *builder) npArrayOf(o *pickle.Object, arr *npArray, shapeV, dtypeV pickle.Value, fortran bool, data pickle.Value) (pytree.Node, error) {
 	dtype, err := b.npTypeOf(dtypeV, 0)
 	if err != nil {
-		return nil, badCall(o, "%v", err)
+		return nil, nil // a type that cannot be one dense array: shown as its parts
 	}
 	shape, ok := ints(shapeV)
 	if !ok {
-		return nil, badCall(o, "the shape must be a tuple of integers, not %s", repr(shapeV, 0))
+		return nil, badCall(o, "the shape must be a tuple of at most %d integers, not %s", maxDims, repr(shapeV, 0))
 	}
 	arr.dtype = dtype
 	elements := uint64(1)
@@ -169,10 +172,7 @@ func npScalar(b *builder, v pickle.Value, o *pickle.Object, args []pickle.Value)
 		return nil, nil
 	}
 	t, err := b.npTypeOf(args[0], 0)
-	if err != nil {
-		return nil, badCall(o, "%v", err)
-	}
-	if t.object || t.item > 1<<20 {
+	if err != nil || t.object || t.item > 1<<20 {
 		return nil, nil
 	}
 	src, err := content(args[1], int64(t.item))

@@ -1,6 +1,7 @@
 package pt
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,13 +28,8 @@ func className(v pickle.Value) string {
 		}
 	case pickle.Call:
 		// getattr(class, "name"): a nested class, or an enum member.
-		o := v.Obj()
-		if name := callee(o); name == "builtins.getattr" {
-			if args, ok := tuple(o.Items[1]); ok && len(args) == 2 && args[0].Kind() != pickle.Call {
-				if attr, ok := str(args[1]); ok {
-					return className(args[0]) + "." + attr
-				}
-			}
+		if owner, attr, ok := getattr(v); ok {
+			return className(owner) + "." + attr
 		}
 	}
 	return v.Kind().String()
@@ -61,6 +57,9 @@ func (b *builder) constructed(v pickle.Value, o *pickle.Object) (pytree.Node, er
 	if !ok {
 		return nil, badCall(o, "the arguments are %s, not a tuple", kindOf(o.Items[1]))
 	}
+	if len(o.Effects()) > 0 {
+		return b.generic(o, args)
+	}
 	if o.Kind == pickle.Call || callee(o) == "torch.Size" {
 		if f, ok := known[callee(o)]; ok {
 			if n, err := f(b, v, o, args); n != nil || err != nil {
@@ -68,7 +67,7 @@ func (b *builder) constructed(v pickle.Value, o *pickle.Object) (pytree.Node, er
 			}
 		}
 	}
-	if text, ok := knownText(o); ok {
+	if text, ok := knownText(o, 0); ok {
 		return &pytree.Opaque{Type: typeName(o.Items[0]), Text: text, Payload: v}, nil
 	}
 	if text, ok := smallCall(o, args); ok {
@@ -88,7 +87,7 @@ func typeName(class pickle.Value) string {
 func smallCall(o *pickle.Object, args []pickle.Value) (string, bool) {
 	const longest = 200
 	if o.Kind != pickle.Call || len(args) != 1 || o.Items[0].Kind() != pickle.Global ||
-		len(o.State())+len(o.ListItems())+len(o.SetItems())+len(o.DictItems()) > 0 {
+		len(o.State())+len(o.ListItems())+len(o.SetItems())+len(o.DictItems())+len(o.Effects()) > 0 {
 		return "", false
 	}
 	switch a := args[0]; a.Kind() {
@@ -167,18 +166,44 @@ func (b *builder) instance(o *pickle.Object, typ string, how *call, args []pickl
 	if err := b.addPairs2(c, o.DictItems(), pytree.DictItem); err != nil {
 		return nil, err
 	}
+	if err := b.addEffects(c, o, how); err != nil {
+		return nil, err
+	}
 	separate(c)
 	b.modules = b.modules || isModule(c)
 	return c, nil
 }
 
 func (b *builder) addParts(c *pytree.Container, part pytree.Part, keys []pytree.Key, values []pickle.Value) error {
+	if err := b.spend(len(values)); err != nil {
+		return err
+	}
 	for i, v := range values {
 		n, err := b.child(keys[i], v)
 		if err != nil {
 			return err
 		}
 		c.Entries = append(c.Entries, pytree.Entry{Key: keys[i], Value: n, Part: part})
+	}
+	return nil
+}
+
+// addEffects shows what functions were given together with the object after it was
+// made: its state, for a class whose state is set by a function.
+func (b *builder) addEffects(c *pytree.Container, o *pickle.Object, how *call) error {
+	for i, v := range o.Effects() {
+		args := v.Obj().Items[1].Obj().Items
+		if v.Obj().Items[0].Kind() != pickle.Global || len(args) != 2 {
+			return badCall(v.Obj(), "a call made for its effect on an object takes a function by name, the object and its state")
+		}
+		key := setterKey
+		if i > 0 {
+			key = fmt.Sprintf("%s%d", setterKey, i+1)
+		}
+		how.setters = append(how.setters, v.Obj().Items[0])
+		if err := b.addParts(c, pytree.Effect, []pytree.Key{pytree.StringKey(key)}, args[1:]); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -264,6 +289,9 @@ func (b *builder) addState(c *pytree.Container, o *pickle.Object, how *call) err
 		return badCall(o, "its state is set %d times", len(states))
 	}
 	s := states[0]
+	if err := b.spend(stateSize(s)); err != nil {
+		return err
+	}
 	pairs, form := stateItems(s)
 	how.state = form
 	if form == bothState {
@@ -277,6 +305,22 @@ func (b *builder) addState(c *pytree.Container, o *pickle.Object, how *call) err
 		return b.addParts(c, pytree.Attr, []pytree.Key{pytree.StringKey(stateKey)}, []pickle.Value{s})
 	}
 	return b.addPairs2(c, pairs, pytree.Attr)
+}
+
+// stateSize is how many attributes there may be in a state.
+func stateSize(s pickle.Value) int {
+	if s.Kind() == pickle.Dict {
+		return len(s.Obj().Items) / 2
+	}
+	n := 0
+	if parts, ok := tuple(s); ok && len(parts) == 2 {
+		for _, x := range parts {
+			if x.Kind() == pickle.Dict {
+				n += len(x.Obj().Items) / 2
+			}
+		}
+	}
+	return n
 }
 
 // stateItems is the attributes in a state, as alternating keys and values.
@@ -311,13 +355,32 @@ func attributeNames(items []pickle.Value) bool {
 	return true
 }
 
-// attribute is getattr(class, "name"): something nested in a class, by name.
-func attribute(_ *builder, v pickle.Value, o *pickle.Object, args []pickle.Value) (pytree.Node, error) {
-	name := className(v)
-	if len(args) != 2 || !strings.Contains(name, ".") || len(o.State()) > 0 {
+// getattr takes a call getattr(class, "name") apart, if the class is one by name.
+func getattr(v pickle.Value) (owner pickle.Value, name string, ok bool) {
+	if v.Kind() != pickle.Call || v.Obj().Items[0].Kind() != pickle.Global || className(v.Obj().Items[0]) != "builtins.getattr" {
+		return owner, "", false
+	}
+	args, _ := tuple(v.Obj().Items[1])
+	if len(args) != 2 {
+		return owner, "", false
+	}
+	owner = args[0]
+	if owner.Kind() == pickle.Persistent {
+		if owner, ok = persistentClass(owner); !ok {
+			return owner, "", false
+		}
+	}
+	name, ok = str(args[1])
+	return owner, name, ok && owner.Kind() == pickle.Global
+}
+
+// attribute is getattr(class, "name"): something nested in a class, by name. That
+// of anything but a class, such as a bound method, is an ordinary call.
+func attribute(_ *builder, v pickle.Value, o *pickle.Object, _ []pickle.Value) (pytree.Node, error) {
+	if _, _, ok := getattr(v); !ok || len(o.State()) > 0 {
 		return nil, nil
 	}
-	return &pytree.Opaque{Type: "global", Text: name, Payload: v}, nil
+	return &pytree.Opaque{Type: "global", Text: className(v), Payload: v}, nil
 }
 
 // reconstructor is copyreg._reconstructor(class, base, state), by which

@@ -38,7 +38,7 @@ import (
 var Format = &formats.Format{
 	Name:  "pt",
 	Doc:   "PyTorch: what torch.save writes",
-	Exts:  []string{".pt", ".pth", ".bin", ".ckpt", ".tar", ".pkl"},
+	Exts:  []string{".pt", ".pth", ".bin", ".ckpt"},
 	Match: match,
 	Read:  read,
 	Write: write,

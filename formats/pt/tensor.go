@@ -215,7 +215,7 @@ func (b *builder) dense(o *pickle.Object, args []pickle.Value, dtype pytree.DTyp
 	shape, ok := ints(args[2])
 	strides, ok2 := ints(args[3])
 	if !ok || !ok2 {
-		return nil, badCall(o, "size and stride must be tuples of integers, not %s and %s", repr(args[2], 0), repr(args[3], 0))
+		return nil, badCall(o, "size and stride must be tuples of at most %d integers, not %s and %s", maxDims, repr(args[2], 0), repr(args[3], 0))
 	}
 	if slices.ContainsFunc(strides, func(s int64) bool { return s < 0 }) {
 		return nil, badCall(o, "storage %q: stride %s: torch has no negative ones", ref.storage.Key, pytree.ShapeString(strides))
@@ -247,7 +247,11 @@ func orderC(shape []int64) []int64 {
 	return strides
 }
 
-// ints is a tuple of integers, or a torch.Size of one.
+// maxDims is how many dimensions torch and NumPy let a tensor have: at::MAX_DIMS
+// and NPY_MAXDIMS are 64.
+const maxDims = 64
+
+// ints is a tuple of at most maxDims integers, or a torch.Size of one.
 func ints(v pickle.Value) ([]int64, bool) {
 	if v.Kind() == pickle.Call && callee(v.Obj()) == "torch.Size" {
 		args, _ := tuple(v.Obj().Items[1])
@@ -257,7 +261,7 @@ func ints(v pickle.Value) ([]int64, bool) {
 		v = args[0]
 	}
 	items, ok := tuple(v)
-	if !ok {
+	if !ok || len(items) > maxDims {
 		return nil, false
 	}
 	out := make([]int64, len(items))
@@ -441,9 +445,12 @@ func noHooks(v pickle.Value) bool {
 		return v.Kind() == pickle.None
 	}
 	o := v.Obj()
-	args, _ := tuple(o.Items[1])
-	pairs, ok := pairsOf(o, args)
-	return ok && callee(o) == "collections.OrderedDict" && len(pairs) == 0 && len(o.State()) == 0
+	args, ok := tuple(o.Items[1])
+	if len(args) == 1 { // Python 2's OrderedDict([])
+		items, isList := tuple(args[0])
+		ok = isList && len(items) == 0
+	}
+	return ok && len(args) <= 1 && callee(o) == "collections.OrderedDict" && len(o.DictItems())+len(o.State()) == 0
 }
 
 func (b *builder) noState(o *pickle.Object) error {

@@ -17,7 +17,7 @@ func encoded(b *builder, v pickle.Value, o *pickle.Object, _ []pickle.Value) (py
 	if !isLatin1Call(v) {
 		return nil, nil
 	}
-	src, err := content(v, -1)
+	src, err := b.content(v)
 	if err != nil {
 		return nil, badCall(o, "%v", err)
 	}
@@ -50,7 +50,7 @@ func byteArrayOf(b *builder, _ pickle.Value, o *pickle.Object, args []pickle.Val
 	case len(args) == 2 && !isLatin1(args[1]), len(args) > 2:
 		return nil, nil
 	}
-	src, err := content(args[0], -1)
+	src, err := b.content(args[0])
 	if err != nil {
 		return nil, badCall(o, "%v", err)
 	}
@@ -70,6 +70,16 @@ func isLatin1Call(v pickle.Value) bool {
 	return len(args) == 2 && isLatin1(args[1]) && isText(args[0])
 }
 
+// isByteArrayCall reports whether v is bytearray(bytes), as protocols below 5
+// write it.
+func isByteArrayCall(v pickle.Value) bool {
+	if v.Kind() != pickle.Call || callee(v.Obj()) != "builtins.bytearray" || len(v.Obj().State()) > 0 {
+		return false
+	}
+	args, _ := tuple(v.Obj().Items[1])
+	return len(args) == 1
+}
+
 func isText(v pickle.Value) bool {
 	k := v.Kind()
 	return k == pickle.Text || k == pickle.LongText || k == pickle.Raw || k == pickle.LongRaw
@@ -79,10 +89,7 @@ func isText(v pickle.Value) bool {
 // which each character is one byte. size is how many there must be, or -1 where
 // nothing says; a long text then has to be read through to know.
 func content(v pickle.Value, size int64) (pytree.Source, error) {
-	for isLatin1Call(v) {
-		args, _ := tuple(v.Obj().Items[1])
-		v = args[0]
-	}
+	v = unwrapped(v)
 	var src pytree.Source
 	switch v.Kind() {
 	case pickle.Bytes, pickle.Raw:
@@ -120,6 +127,32 @@ func content(v pickle.Value, size int64) (pytree.Source, error) {
 		return nil, fmt.Errorf("%d bytes expected, there are %d", size, src.Size())
 	}
 	return src, nil
+}
+
+// unwrapped is what a bytearray or the encoding of a text was made of.
+func unwrapped(v pickle.Value) pickle.Value {
+	for range 2 { // bytearray(encode(text))
+		if isLatin1Call(v) || isByteArrayCall(v) {
+			args, _ := tuple(v.Obj().Items[1])
+			v = args[0]
+		}
+	}
+	return v
+}
+
+// content is content where nothing says how many bytes there are. A long text is
+// read through once, however many objects are made of it.
+func (b *builder) content(v pickle.Value) (pytree.Source, error) {
+	o := unwrapped(v).Obj()
+	size, known := b.lengths[o]
+	if o == nil || !known {
+		size = -1
+	}
+	src, err := content(v, size)
+	if err == nil && o != nil && !known {
+		b.lengths[o] = src.Size()
+	}
+	return src, err
 }
 
 // latin1 undoes the decoding of bytes as Latin-1.
@@ -162,8 +195,8 @@ func layout(_ *builder, v pickle.Value, o *pickle.Object, args []pickle.Value) (
 }
 
 // knownText is a short printed form of an object of the standard library that
-// has no parts to show.
-func knownText(o *pickle.Object) (string, bool) {
+// has no parts to show. It is at the given depth of what is being printed.
+func knownText(o *pickle.Object, depth int) (string, bool) {
 	if o.Kind != pickle.Call && o.Kind != pickle.New || len(o.Items) < 2 {
 		return "", false
 	}
@@ -180,7 +213,7 @@ func knownText(o *pickle.Object) (string, bool) {
 	}
 	switch name {
 	case "datetime.datetime", "datetime.date", "datetime.time":
-		return dateText(name, args)
+		return dateText(name, args, depth)
 	case "datetime.timedelta":
 		return timedeltaText(args)
 	case "datetime.timezone":
@@ -214,12 +247,15 @@ func knownText(o *pickle.Object) (string, bool) {
 }
 
 func simpleCall(name string, args []pickle.Value) (string, bool) {
+	if len(args) > 3 {
+		return "", false
+	}
 	for _, a := range args {
 		if !plainKey(a) || a.Kind() == pickle.Tuple {
 			return "", false
 		}
 	}
-	return name + strings.Replace(reprItemsOf(args, 0, "(", ")"), ",)", ")", 1), true
+	return name + reprArgs(args, 0), true
 }
 
 func complexText(re, im float64) string {
@@ -239,10 +275,14 @@ func pathText(class string, args []pickle.Value) (string, bool) {
 	if strings.Contains(class, "Windows") {
 		sep = `\`
 	}
+	const longest, most = 4096, 256
+	if len(args) > most {
+		return "", false
+	}
 	var b strings.Builder
 	for i, a := range args {
 		part, ok := str(a)
-		if !ok {
+		if !ok || b.Len()+len(part) > longest {
 			return "", false
 		}
 		if i > 0 && !strings.HasSuffix(b.String(), sep) {
@@ -258,7 +298,8 @@ func pathText(class string, args []pickle.Value) (string, bool) {
 
 // uuidText prints a UUID, which is pickled by its state {"int": n}.
 func uuidText(o *pickle.Object) (string, bool) {
-	if len(o.State()) != 1 {
+	const few = 8 // "int", and "is_safe" since Python 3.8
+	if len(o.State()) != 1 || stateSize(o.State()[0]) > few {
 		return "", false
 	}
 	pairs, form := stateItems(o.State()[0])
@@ -279,7 +320,7 @@ func uuidText(o *pickle.Object) (string, bool) {
 }
 
 // dateText prints the packed bytes by which the datetime module pickles itself.
-func dateText(name string, args []pickle.Value) (string, bool) {
+func dateText(name string, args []pickle.Value, depth int) (string, bool) {
 	if len(args) == 0 || len(args) > 2 {
 		return "", false
 	}
@@ -312,7 +353,7 @@ func dateText(name string, args []pickle.Value) (string, bool) {
 		return "", false
 	}
 	if len(args) == 2 && args[1].Kind() != pickle.None {
-		text += zoneText(args[1])
+		text += zoneText(args[1], depth)
 	}
 	return text, true
 }
@@ -327,7 +368,7 @@ func clock(hour byte, rest []byte) string {
 }
 
 // zoneText is the offset of a timezone as it ends a date, or its name.
-func zoneText(v pickle.Value) string {
+func zoneText(v pickle.Value, depth int) string {
 	if v.Kind() == pickle.Call && callee(v.Obj()) == "datetime.timezone" {
 		if args, _ := tuple(v.Obj().Items[1]); len(args) >= 1 {
 			if text := offsetText(args[0]); text != "" {
@@ -335,7 +376,7 @@ func zoneText(v pickle.Value) string {
 			}
 		}
 	}
-	return " " + repr(v, 0)
+	return " " + repr(v, depth+1)
 }
 
 // offsetText prints a timedelta as an offset from UTC, or is "".

@@ -147,7 +147,8 @@ func (e *encoder) special(w *pickle.Writer, v pickle.Value) (bool, error) {
 			w.Global(class.Obj().Global())
 			return true, nil
 		}
-		return false, e.errorf("a storage inside an opaque value cannot be written")
+		return false, formats.WithHint(e.errorf("a tensor inside a value that is known by its text only cannot be written"),
+			"save the state_dict() instead")
 	case pickle.Call:
 		o := v.Obj()
 		if isLatin1Call(v) {
@@ -247,11 +248,11 @@ func (e *encoder) key(c *pytree.Container, k pytree.Key) error {
 		e.w.Int(i)
 		return nil
 	}
-	v, ok := peekMeta(c).keys[k]
+	n, ok := peekMeta(c).keys[k]
 	if !ok {
 		return e.errorf("the key %s cannot be written: only its printed form is known", pytree.Printable(k.String()))
 	}
-	return e.value(v)
+	return e.node(n)
 }
 
 // container writes a container with what it carries.

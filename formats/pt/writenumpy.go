@@ -1,6 +1,8 @@
 package pt
 
 import (
+	"strings"
+
 	"ckpt/pickle"
 	"ckpt/pytree"
 )
@@ -33,6 +35,9 @@ func (e *encoder) array(t *pytree.Tensor, arr *npArray) error {
 		plain.Strides = nil
 		content = &plain
 	}
+	if arr.buffered && arr.dtype.big {
+		return e.fromBuffer(t, arr, content, fortran)
+	}
 	if err := e.reconstruct(arr); err != nil {
 		return err
 	}
@@ -46,6 +51,29 @@ func (e *encoder) array(t *pytree.Tensor, arr *npArray) error {
 	e.w.BytesLatin1From(content.Bytes(), content.Open)
 	e.w.Tuple(pickle.FromMark)
 	e.w.Build()
+	return e.w.Err()
+}
+
+// fromBuffer writes an array as _frombuffer(bytearray, dtype, shape, order), which
+// alone keeps another byte order than the machine's when it is loaded.
+func (e *encoder) fromBuffer(t *pytree.Tensor, arr *npArray, content *pytree.Tensor, fortran bool) error {
+	e.w.Global(strings.TrimSuffix(arr.module, "multiarray")+"numeric", "_frombuffer")
+	e.w.Mark()
+	e.w.Global("__builtin__", "bytearray")
+	e.w.BytesLatin1From(content.Bytes(), content.Open)
+	e.w.Tuple(1)
+	e.w.Reduce()
+	if err := e.value(arr.dtype.value); err != nil {
+		return err
+	}
+	e.ints(t.Shape)
+	order := "C"
+	if fortran {
+		order = "F"
+	}
+	e.w.Text(order)
+	e.w.Tuple(pickle.FromMark)
+	e.w.Reduce()
 	return e.w.Err()
 }
 

@@ -33,7 +33,34 @@ func (e *encoder) object(c *pytree.Container, how *call) error {
 	if err := e.setItems(c, pytree.DictItem); err != nil {
 		return err
 	}
-	return e.state(c, how)
+	if err := e.state(c, how); err != nil {
+		return err
+	}
+	return e.effects(c, how)
+}
+
+// effects writes the calls that set the object's state: setter(object, state),
+// whose result is dropped.
+func (e *encoder) effects(c *pytree.Container, how *call) error {
+	states := e.part(c, pytree.Effect, "")
+	if len(states) != len(how.setters) {
+		return e.errorf("the state of a %s cannot be left out", c.Type)
+	}
+	for i, at := range states {
+		if err := e.value(how.setters[i]); err != nil {
+			return err
+		}
+		if !e.recall(c) {
+			return e.errorf("a %s is not in the memo", c.Type)
+		}
+		if err := e.entryOf(at); err != nil {
+			return err
+		}
+		e.w.Tuple(2)
+		e.w.Reduce()
+		e.w.Pop()
+	}
+	return nil
 }
 
 // items writes the Item entries: a mapping's, a list-like or a set-like object's.

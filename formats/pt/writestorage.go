@@ -191,7 +191,18 @@ func (w *tensorWalker) container(c *pytree.Container) {
 	if m.view != nil {
 		w.behind(c, m.view)
 	}
+	w.hidden(c)
+}
+
+// hidden walks what a container carries unseen.
+func (w *tensorWalker) hidden(c *pytree.Container) {
+	m := peekMeta(c)
 	w.nodes(m.state)
+	if len(m.keys) > 0 {
+		for i := range c.Entries {
+			w.node(m.keys[c.Entries[i].Key])
+		}
+	}
 	if m.call != nil {
 		w.nodes(m.call.hiddenArgs)
 		if m.call.hidden != nil {
@@ -225,11 +236,7 @@ func (w *tensorWalker) rest(c *pytree.Container, skip map[slot]bool) {
 		}
 		w.node(c.Entries[i].Value)
 	}
-	m := peekMeta(c)
-	w.nodes(m.state)
-	if m.call != nil {
-		w.nodes(m.call.hiddenArgs)
-	}
+	w.hidden(c)
 }
 
 func (w *tensorWalker) nodes(nodes []pytree.Node) {

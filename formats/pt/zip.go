@@ -99,9 +99,13 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if err := a.addStorages(b, c); err != nil {
 		return nil, err
 	}
-	src, err := a.member("data.pkl").source()
+	m := a.member("data.pkl")
+	src, err := m.source()
 	if err != nil {
 		return nil, err
+	}
+	if !m.stored() && m.size > inflateFloor+inflateFactor*m.packed {
+		return nil, m.wrap(fmt.Errorf("%d compressed bytes stand for %d, beyond reason for a pickle", m.packed, m.size))
 	}
 	if err := checkPickle(src); err != nil {
 		return nil, err
@@ -113,6 +117,7 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data.pkl: %w", err)
 	}
+	noteDropped(c, p)
 	if p.End != src.Size() {
 		c.Notes = append(c.Notes, fmt.Sprintf("data.pkl: %d bytes after the end of the pickle are not read", src.Size()-p.End))
 	}
@@ -124,6 +129,13 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	}
 	return c, nil
 }
+
+// The pickle of a checkpoint deflates to a twentieth or so. What claims to be far
+// denser is made to take memory.
+const (
+	inflateFactor = 100
+	inflateFloor  = 1 << 20
+)
 
 // notes says what is unusual about the archive.
 func (a *archive) notes() []string {

@@ -70,6 +70,15 @@ class Reduced(object):
         return (ListSub, (), {"state": 1}, iter([1, 2]), None)
 
 
+def set_state(obj, state):
+    obj.state = state
+
+
+class StateSet(object):  # only Python 3.8 and later can write it
+    def __reduce__(self):
+        return (StateSet, (), {"a": [self]}, None, None, set_state)
+
+
 Point = collections.namedtuple("Point", "x y")
 
 
@@ -146,6 +155,7 @@ def objects():
     if PY3:
         import enum, pathlib, types
         o += [functools.partial(int, "7", base=8), range(3), types.SimpleNamespace(a=1), pathlib.PurePosixPath("/a/b"),
+              StateSet(),
               enum.Enum("Hue", "red", module=__name__), Outer.Inner()]
         globals()["Hue"] = o[-2]
         o[-2] = Hue.red
