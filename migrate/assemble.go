@@ -17,6 +17,7 @@ type assembler struct {
 	containers map[pytree.Path]*pytree.Container
 	went       map[pytree.Path]pytree.Path
 	old        map[*pytree.Ref]bool // loops that come from the old tree
+	gaps       int                  // lists with a gap so far
 }
 
 // structure assembles the new tree where rules make or remove paths, and finds
@@ -93,6 +94,38 @@ func (a *assembler) spread() {
 			return true
 		},
 	})
+}
+
+// maxGaps is how many lists with a gap are looked into.
+const maxGaps = 16
+
+// gapRules is the rules behind a list's gap: those that take the missing item
+// away, and those that send something to the item after the gap.
+func (a *assembler) gapRules(list pytree.Path, missing int, next pytree.Key) []report.RuleRef {
+	p := a.p
+	if a.gaps++; a.gaps > maxGaps {
+		return nil
+	}
+	gone, after := pattern{path: list.Child(pytree.IntKey(int64(missing)))}, pattern{path: list.Child(next)}
+	var refs []report.RuleRef
+	blame := func(r int32) {
+		if r >= 0 && !slices.Contains(refs, p.rules[r].ref()) {
+			refs = append(refs, p.rules[r].ref())
+		}
+	}
+	for j := range p.ends {
+		end := p.ends[j]
+		path := p.b(int32(j)).Path
+		switch {
+		case end.how == created && after.holds(path), end.how == replaced && !p.bare && gone.holds(path):
+			blame(end.by)
+		case end.how == replaced && gone.holds(path):
+			for _, r := range p.cover.rulesOf(p.cover.spans[j]) {
+				blame(r)
+			}
+		}
+	}
+	return refs
 }
 
 // makes reports whether rule r makes destinations that do not exist.

@@ -93,7 +93,7 @@ func TestWithoutTemplate(t *testing.T) {
 			l/1 int 1
 			l/2 int 2`,
 		rules:    `rule { from_path: "l.1" }`,
-		findings: `no-destination B:l`,
+		findings: `no-destination B:l @1:1`,
 	}, {
 		why: "int keys of a mapping stay integers",
 		old: `clients/3/w int 1
@@ -131,7 +131,7 @@ func TestWithoutTemplate(t *testing.T) {
 			b/x int 2`,
 		rules: `rule { from_path: "a" to_path: "c" }
 			rule { from_path: "b" to_path: "c" }`,
-		findings: `no-destination B:c
+		findings: `no-destination B:c @2:4
 			destination-collision A:b @2:4`,
 	}, {
 		why:   "a value is copied to several places",

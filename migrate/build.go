@@ -189,6 +189,7 @@ func (a *assembler) finish(like *pytree.Container, entries []pytree.Entry, at *t
 			a.p.find(report.Finding{
 				Code: "no-destination", B: report.Place{Path: at.path(), Node: like},
 				Detail: fmt.Sprintf("the rules leave its items with a gap: there is no item %d, but there is %s", i, e.Key),
+				Rules:  a.gapRules(at.path(), i, e.Key),
 			})
 			break
 		}

@@ -280,8 +280,8 @@ func TestSuggestions(t *testing.T) {
 		old:   "a.b float32[2]\na/b float32[2]",
 		new:   `c float32[2]`,
 		rules: `rule { from_path: "a.b" to_path: "c" }`,
-		fixes: `rule { from_path: "[\"a\",\"b\"]" to_path: "c" } at 1:1 of 2
-			rule { from_path: "[\"a.b\"]" to_path: "c" } at 1:1 of 2`,
+		fixes: `rule { from_path: "[\"a.b\"]" to_path: "c" } at 1:1 of 2
+			rule { from_path: "[\"a\",\"b\"]" to_path: "c" } at 1:1 of 2`,
 	}, {
 		why:   "two letters swapped in to_path: the rule is corrected, the leaf not given up",
 		old:   `enc/ln float32[2]`,

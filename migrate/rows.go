@@ -31,6 +31,8 @@ type Destination struct {
 	From pytree.Path
 	// Rule is the one behind it, if one is.
 	Rule *report.RuleRef
+	// Finding is the code of the finding that a blocked leaf is subject to.
+	Finding string
 }
 
 // Origin is a leaf of the old tree.
@@ -39,12 +41,15 @@ type Origin struct {
 	How  How
 	// To is every place that its value goes to.
 	To []pytree.Path
+	// Finding is the code of the finding that a blocked leaf is subject to.
+	Finding string
 }
 
 // Destinations yields every leaf of the new tree, the template's in file order,
 // then those that rules create; each exactly once.
 func (p *Plan) Destinations() iter.Seq[Destination] {
 	return func(yield func(Destination) bool) {
+		codes := p.codes(func(f *report.Finding) report.Place { return f.B })
 		for j := range p.ends {
 			end := p.ends[j]
 			if p.bare && end.how == replaced {
@@ -54,6 +59,9 @@ func (p *Plan) Destinations() iter.Seq[Destination] {
 				continue // it was not made
 			}
 			d := Destination{Path: p.b(int32(j)).Path, How: end.how.String()}
+			if d.How == Blocked {
+				d.Finding = codes[d.Path]
+			}
 			if end.src >= 0 {
 				d.From = p.old.leaves[end.src].path
 			}
@@ -71,6 +79,7 @@ func (p *Plan) Destinations() iter.Seq[Destination] {
 // Origins yields every leaf of the old tree in file order, each exactly once.
 func (p *Plan) Origins() iter.Seq[Origin] {
 	return func(yield func(Origin) bool) {
+		codes := p.codes(func(f *report.Finding) report.Place { return f.A })
 		to := make([][]int32, len(p.old.leaves))
 		for j := range p.ends {
 			if src := p.ends[j].src; src >= 0 {
@@ -88,11 +97,52 @@ func (p *Plan) Origins() iter.Seq[Origin] {
 					o.How = p.ends[j].how.String()
 				}
 			}
+			if o.How == Blocked {
+				o.Finding = codes[o.Path]
+			}
 			if !yield(o) {
 				return
 			}
 		}
 	}
+}
+
+// codes is the code of the first error about each leaf of one side, whose place
+// in a finding is given by of. Further places of a finding are of either side,
+// but count only where nothing else is said about a leaf.
+func (p *Plan) codes(of func(*report.Finding) report.Place) map[pytree.Path]string {
+	codes := make(map[pytree.Path]string)
+	note := func(pl report.Place, code string) {
+		if _, ok := codes[pl.Path]; !ok && !pl.None() {
+			codes[pl.Path] = code
+		}
+	}
+	for _, more := range []bool{false, true} {
+		for i := range p.report.Findings {
+			f := &p.report.Findings[i]
+			switch {
+			case f.Severity != report.Error:
+			case more:
+				for _, pl := range f.More {
+					note(pl, f.Code)
+				}
+			default:
+				note(of(f), f.Code)
+			}
+		}
+	}
+	return codes
+}
+
+// word is what the table says of a leaf.
+func (p *Plan) word(h How, code string) string {
+	switch {
+	case p.report.Unplanned:
+		return "not planned"
+	case code != "":
+		return code
+	}
+	return string(h)
 }
 
 // String is the word for it; what a finding is about is blocked.
@@ -124,11 +174,11 @@ func (p *Plan) Table() *report.Table {
 		if d.Rule != nil {
 			by = d.Rule.String()
 		}
-		t.Add(d.Path.Dotted(), string(d.How), from, by)
+		t.Add(d.Path.Dotted(), p.word(d.How, d.Finding), from, by)
 	}
 	for o := range p.Origins() {
 		if len(o.To) == 0 {
-			t.Add("", string(o.How), o.Path.Dotted(), "")
+			t.Add("", p.word(o.How, o.Finding), o.Path.Dotted(), "")
 		}
 	}
 	return t
@@ -144,6 +194,7 @@ type jsonDestination struct {
 	How  How             `json:"how"`
 	From json.RawMessage `json:"from,omitempty"`
 	Rule *jsonRule       `json:"rule,omitempty"`
+	Code string          `json:"finding,omitempty"`
 }
 
 type jsonRule struct {
@@ -155,6 +206,7 @@ type jsonOrigin struct {
 	Path json.RawMessage   `json:"path"`
 	How  How               `json:"how"`
 	To   []json.RawMessage `json:"to,omitempty"`
+	Code string            `json:"finding,omitempty"`
 }
 
 // MarshalJSON lists what every leaf of either tree gets or becomes. Paths are
@@ -162,7 +214,7 @@ type jsonOrigin struct {
 func (p *Plan) MarshalJSON() ([]byte, error) {
 	j := jsonPlan{[]jsonDestination{}, []jsonOrigin{}}
 	for d := range p.Destinations() {
-		row := jsonDestination{Path: report.PathJSON(d.Path), How: d.How}
+		row := jsonDestination{Path: report.PathJSON(d.Path), How: d.How, Code: d.Finding}
 		if d.From != "" {
 			row.From = report.PathJSON(d.From)
 		}
@@ -172,7 +224,7 @@ func (p *Plan) MarshalJSON() ([]byte, error) {
 		j.Destinations = append(j.Destinations, row)
 	}
 	for o := range p.Origins() {
-		row := jsonOrigin{Path: report.PathJSON(o.Path), How: o.How}
+		row := jsonOrigin{Path: report.PathJSON(o.Path), How: o.How, Code: o.Finding}
 		for _, to := range o.To {
 			row.To = append(row.To, report.PathJSON(to))
 		}

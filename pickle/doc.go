@@ -8,9 +8,10 @@
 // no such functions: a name stays a name ([Global]), a call a record of what
 // would be called and with what ([Call], [New], [Inst]), to which whatever else
 // the pickle does to the result is attached: state, list items, dict items, set
-// items. So the graph holds all that the pickle says, and nothing that it could
+// items, effects. So the graph holds all that the pickle says, and nothing that it could
 // do. All opcodes of protocols 0 to 5 are known; each mention of a name is listed
-// with its position ([Pickle.Globals]).
+// with its position ([Pickle.Globals]), and calls whose results lead nowhere are
+// kept aside ([Pickle.Dropped]).
 //
 // What CPython does that can be seen in the result is done here: objects have
 // identity through the memo, cycles included; the last value of a repeated key

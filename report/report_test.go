@@ -69,6 +69,30 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Where the last column does not fit, it goes under its row instead of taking the
+// room of the name.
+func TestTableUnder(t *testing.T) {
+	table := Table{Head: []string{"STATUS", "NAME"}, Flex: []int{1, 2}, Under: true}
+	table.Add("bad", "encoder.layers.0.attention.weight", "axis 0 +2; did you mean something else")
+	table.Add("good", "b", "")
+	var b strings.Builder
+	if err := table.Write(&b, 60); err != nil {
+		t.Fatal(err)
+	}
+	want := `STATUS  NAME
+bad     encoder.layers.0.attention.weight
+    axis 0 +2; did you mean something else
+good    b
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+	b.Reset()
+	if err := table.Write(&b, 100); err != nil || strings.Count(b.String(), "\n") != 3 {
+		t.Errorf("%v, with room for all columns:\n%s", err, b.String())
+	}
+}
+
 func TestShorten(t *testing.T) {
 	tests := []struct {
 		s     string
@@ -114,7 +138,7 @@ func TestPages(t *testing.T) {
 		}
 		// Every line of code is indented alike: one at the margin would be prose.
 		for line := range strings.Lines(page) {
-			if strings.HasPrefix(line, "rule") || strings.HasPrefix(line, "{") ||
+			if strings.HasPrefix(line, "rule {") || strings.HasPrefix(line, code+" ") || strings.HasPrefix(line, "{") ||
 				strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "    ") {
 				t.Errorf("%s: %q is not indented by four spaces", code, line)
 			}

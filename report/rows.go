@@ -8,6 +8,9 @@ import (
 	"ckpt/pytree"
 )
 
+// minName is how narrow names may become: less of one tells nothing.
+const minName = 30
+
 // writeFindings prints the tables of findings: those about leaves, then those
 // about rules.
 func (r *Report) writeFindings(w *bufio.Writer, opt TextOptions) error {
@@ -24,7 +27,7 @@ func (r *Report) writeFindings(w *bufio.Writer, opt TextOptions) error {
 	}
 	if len(leaves) > 0 {
 		fmt.Fprintln(w)
-		t := Table{Head: []string{pad("STATUS", width), "TENSOR", "A", "B"}, Flex: []int{1, 4}}
+		t := Table{Head: []string{pad("STATUS", width), "TENSOR", "A", "B"}, Flex: []int{1, 4}, Least: minName, Under: true}
 		style(&t, leafRows(&t, leaves), opt)
 		if err := t.Write(w, opt.Width); err != nil {
 			return err
@@ -32,7 +35,7 @@ func (r *Report) writeFindings(w *bufio.Writer, opt TextOptions) error {
 	}
 	if len(rules) > 0 {
 		fmt.Fprintln(w)
-		t := Table{Head: []string{pad("STATUS", width), "RULE"}, Flex: []int{3, 2}}
+		t := Table{Head: []string{pad("STATUS", width), "RULE"}, Flex: []int{3, 2}, Least: minName, Under: true}
 		style(&t, ruleRows(&t, rules), opt)
 		return t.Write(w, opt.Width)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/rivo/uniseg"
@@ -23,6 +24,11 @@ type Table struct {
 	// Flex is the columns that give way, first one first, where a line would be
 	// wider than the terminal; what does not fit is shortened in the middle.
 	Flex []int
+	// Least is how narrow those columns may become; 0 means as much as fits a word.
+	Least int
+	// Under allows the last column to go under its row, on a line of its own, where
+	// a line would be wider than the terminal.
+	Under bool
 	// Style, if set, decorates a finished cell, such as with colour. It must not
 	// change the cell's width.
 	Style func(row, col int, cell string) string
@@ -48,12 +54,19 @@ const gap = "  "
 // minFlex is how narrow a column may become.
 const minFlex = 16
 
+// under is the indent of cells that go under their row.
+const under = "    "
+
 // Write prints the table within width columns; a width of 0 or less sets no
 // bound. No line ends in a space.
 func (t *Table) Write(w io.Writer, width int) error {
 	lines := t.rows
 	if len(t.Head) > 0 {
 		lines = append([][]string{t.Head}, t.rows...)
+	}
+	var below []string
+	if last := len(lines) - 1; t.Under && width > 0 && last >= 0 && over(t.Indent, measure(lines), width) > 0 {
+		lines, below = takeLast(lines)
 	}
 	widths := t.widths(lines, width)
 	out := bufio.NewWriter(w)
@@ -81,15 +94,32 @@ func (t *Table) Write(w io.Writer, width int) error {
 			pending = pad
 		}
 		out.WriteByte('\n')
+		if below != nil && below[i] != "" {
+			out.WriteString(t.Indent + under + below[i] + "\n")
+		}
 	}
 	return out.Flush()
 }
 
 func (t *Table) right(c int) bool { return c < len(t.Right) && t.Right[c] }
 
-// widths measures the columns and narrows those that may be.
-func (t *Table) widths(lines [][]string, width int) []int {
-	var widths []int
+// takeLast takes the last column off the rows that have it.
+func takeLast(lines [][]string) (rows [][]string, last []string) {
+	most := 0
+	for _, row := range lines {
+		most = max(most, len(row))
+	}
+	rows, last = slices.Clone(lines), make([]string, len(lines))
+	for i, row := range rows {
+		if len(row) == most {
+			rows[i], last[i] = row[:most-1], row[most-1]
+		}
+	}
+	return rows, last
+}
+
+// measure is the columns' widths.
+func measure(lines [][]string) (widths []int) {
 	for _, row := range lines {
 		for c, cell := range row {
 			if c == len(widths) {
@@ -98,19 +128,32 @@ func (t *Table) widths(lines [][]string, width int) []int {
 			widths[c] = max(widths[c], Width(cell))
 		}
 	}
+	return widths
+}
+
+// over is by how much a line is too wide.
+func over(indent string, widths []int, width int) int {
+	n := len(indent) + len(gap)*(len(widths)-1) - width
+	for _, w := range widths {
+		n += w
+	}
+	return n
+}
+
+// widths measures the columns and narrows those that may be.
+func (t *Table) widths(lines [][]string, width int) []int {
+	widths := measure(lines)
 	if width <= 0 {
 		return widths
 	}
-	over := len(t.Indent) + len(gap)*(len(widths)-1) - width
-	for _, n := range widths {
-		over += n
-	}
+	over := over(t.Indent, widths, width)
+	least := max(t.Least, minFlex)
 	for _, c := range t.Flex {
 		if over <= 0 {
 			break
 		}
-		if c < len(widths) && widths[c] > minFlex {
-			cut := min(over, widths[c]-minFlex)
+		if c < len(widths) && widths[c] > least {
+			cut := min(over, widths[c]-least)
 			widths[c] -= cut
 			over -= cut
 		}

@@ -8,7 +8,7 @@ for pkg in $(go list ./...); do
 	for name in $(go test -list '^Fuzz' "$pkg" | grep '^Fuzz' || true); do
 		targets=$((targets + 1))
 		echo "$pkg $name"
-		go test -run '^$' -fuzz "^$name\$" -fuzztime "$budget" -parallel 2 "$pkg"
+		go test -run '^$' -fuzz "^$name\$" -fuzztime "$budget" -fuzzminimizetime 5x -parallel 2 "$pkg"
 	done
 done
 [ "$targets" -gt 0 ] || { echo "fuzz.sh: no fuzz target was found" >&2; exit 1; }

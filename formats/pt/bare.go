@@ -16,22 +16,27 @@ func readPickle(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 		return nil, err
 	}
 	c := &formats.Checkpoint{Variant: "pickle", Title: fmt.Sprintf("pickle, protocol %d", p.Protocol)}
-	if c.Tree, err = newBuilder().tree(p.Root, size); err != nil {
+	b := newBuilder()
+	if c.Tree, err = b.tree(p.Root, size); err != nil {
 		return nil, err
 	}
 	if k := p.Root.Kind(); p.End < size && (k == pickle.BigInt || k == pickle.Int) {
 		return nil, fmt.Errorf("the file begins with the number %s, as legacy PyTorch files do, but theirs is %s", repr(p.Root, 0), legacyNumber)
 	}
-	noteDropped(c, p)
+	b.notes(c, p)
 	if p.End < size {
 		c.Notes = append(c.Notes, fmt.Sprintf("%d bytes after the end of the pickle are not read", size-p.End))
 	}
 	return c, nil
 }
 
-// noteDropped says which calls the pickle makes for their effect alone: they are
-// in no tree, and a rewrite leaves them out.
-func noteDropped(c *formats.Checkpoint, p *pickle.Pickle) {
+// notes says what the tree does not show: tensors in mapping keys and the like,
+// and calls that the pickle makes for their effect alone, which a rewrite leaves
+// out.
+func (b *builder) notes(c *formats.Checkpoint, p *pickle.Pickle) {
+	if b.unseen > 0 {
+		c.Notes = append(c.Notes, fmt.Sprintf("%d tensors are not listed: they are mapping keys, or attributes that are carried along unseen", b.unseen))
+	}
 	if len(p.Dropped) == 0 {
 		return
 	}

@@ -3,6 +3,7 @@ package pt
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"strconv"
 	"strings"
@@ -35,9 +36,11 @@ type builder struct {
 	depth    int
 	left     int64 // see spend
 	loops    bool
-	modules  bool     // there is an nn.Module
-	missing  []string // storages that the file lacks
-	small    [256 + 5]*pytree.Scalar
+	modules  bool // there is an nn.Module
+	// concealed tells that what is built is not shown, unseen counts its tensors.
+	concealed, unseen int
+	missing           []string // storages that the file lacks
+	small             [256 + 5]*pytree.Scalar
 }
 
 func newBuilder() *builder {
@@ -141,6 +144,8 @@ func (b *builder) child(k pytree.Key, v pickle.Value) (pytree.Node, error) {
 // hidden builds values that are carried along without being shown, so that the
 // tensors and shared objects in them are kept as well.
 func (b *builder) hidden(values ...pickle.Value) ([]pytree.Node, error) {
+	b.concealed++
+	defer func() { b.concealed-- }()
 	nodes := make([]pytree.Node, len(values))
 	for i, v := range values {
 		n, err := b.node(v)
@@ -353,7 +358,17 @@ func longScalar(v pickle.Value, o *pickle.Object) (pytree.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &pytree.Scalar{V: &pytree.Long{Source: src, Text: o.Kind != pickle.LongBytes}, Payload: v}, nil
+	if o.Kind == pickle.LongBytes {
+		return bytesScalar(src, ""), nil
+	}
+	isText := o.Kind == pickle.LongText
+	if o.Kind == pickle.LongRaw {
+		// Python 2's str is text if it is UTF-8, as a short one is.
+		rc := o.Blob().OpenUTF8()
+		_, err := io.Copy(io.Discard, rc)
+		isText = errors.Join(err, rc.Close()) == nil
+	}
+	return &pytree.Scalar{V: &pytree.Long{Source: src, Text: isText}, Payload: v}, nil
 }
 
 // byteArray is a bytearray, whose content is given as bytes or as Latin-1 text.

@@ -55,7 +55,7 @@ func readLegacy(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 		return nil, err
 	}
 	c.Tree = tree
-	noteDropped(c, parts[3])
+	b.notes(c, parts[3])
 	return c, nil
 }
 

@@ -45,55 +45,64 @@ func (r *reads) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestPickleOfArrays opens two GiB of arrays within a pickle, at protocol 2,
-// where their bytes are text, and at protocol 4.
-func TestPickleOfArrays(t *testing.T) {
-	const arrays, each = 8, 256 << 20
-	dtype := pickled(t, with(call("numpy.dtype", str("f4"), boolean(false), boolean(true)), tuple(num(3), str("<"), none(), none(), none(), num(-1), num(-1), num(0))))
+const eachArray = 256 << 20
+
+// pickleOfArrays is a bare pickle of so many arrays, a quarter of a GiB of zeros
+// each, at protocol 2, where their bytes are text, or at protocol 4.
+func pickleOfArrays(t *testing.T, arrays, protocol int) (*os.File, int64) {
+	t.Helper()
+	dtype := pickled(t, npdtype("f4", "<"))
 	dtype = dtype[2 : len(dtype)-1] // without PROTO and STOP
-	for _, proto := range []int{2, 4} {
-		pieces := make(map[int64][]byte)
-		b, off := []byte{0x80, byte(proto), ']', '('}, int64(0)
-		for range arrays {
-			// _reconstruct(ndarray, (0,), b"b") and the state (1, (n,), dtype, False, data)
-			b = append(b, "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85c_codecs\nencode\nX\x01\x00\x00\x00bX\x06\x00\x00\x00latin1\x86RtR(K\x01J"...)
-			b = append(binary.LittleEndian.AppendUint32(b, each/4), 0x85)
-			b = append(append(b, dtype...), 0x89)
-			if proto == 2 {
-				b = append(b, "c_codecs\nencode\nX"...)
-				b = binary.LittleEndian.AppendUint32(b, each)
-			} else {
-				b = binary.LittleEndian.AppendUint64(append(b, 0x8E), each)
-			}
-			pieces[off] = b
-			off += int64(len(b)) + each
-			b = nil
-			if proto == 2 {
-				b = append(b, "X\x06\x00\x00\x00latin1\x86R"...)
-			}
-			b = append(b, "tb"...)
+	pieces := make(map[int64][]byte)
+	b, off := []byte{0x80, byte(protocol), ']', '('}, int64(0)
+	for range arrays {
+		// _reconstruct(ndarray, (0,), b"b") and the state (1, (n,), dtype, False, data)
+		b = append(b, "cnumpy.core.multiarray\n_reconstruct\n(cnumpy\nndarray\nK\x00\x85c_codecs\nencode\nX\x01\x00\x00\x00bX\x06\x00\x00\x00latin1\x86RtR(K\x01J"...)
+		b = append(binary.LittleEndian.AppendUint32(b, eachArray/4), 0x85)
+		b = append(append(b, dtype...), 0x89)
+		if protocol == 2 {
+			b = append(b, "c_codecs\nencode\nX"...)
+			b = binary.LittleEndian.AppendUint32(b, eachArray)
+		} else {
+			b = binary.LittleEndian.AppendUint64(append(b, 0x8E), eachArray)
 		}
-		pieces[off] = append(b, "e."...)
-		size := off + int64(len(pieces[off]))
-		f := &reads{r: sparseFile(t, size, pieces)}
-		frugally(t, fmt.Sprintf("2 GiB of arrays at protocol %d", proto), 1<<20, func() {
+		pieces[off] = b
+		off += int64(len(b)) + eachArray
+		b = nil
+		if protocol == 2 {
+			b = append(b, "X\x06\x00\x00\x00latin1\x86R"...)
+		}
+		b = append(b, "tb"...)
+	}
+	pieces[off] = append(b, "e."...)
+	size := off + int64(len(pieces[off]))
+	return sparseFile(t, size, pieces), size
+}
+
+// TestPickleOfArrays opens two GiB of arrays within a pickle.
+func TestPickleOfArrays(t *testing.T) {
+	for _, protocol := range []int{2, 4} {
+		const arrays = 8
+		file, size := pickleOfArrays(t, arrays, protocol)
+		f := &reads{r: file}
+		frugally(t, fmt.Sprintf("2 GiB of arrays at protocol %d", protocol), 1<<20, func() {
 			c, err := formats.List{pt.Format}.Open(f, size, "")
 			if err != nil {
-				t.Errorf("protocol %d: %v", proto, err)
+				t.Errorf("protocol %d: %v", protocol, err)
 				return
 			}
 			n := 0
 			for _, x := range c.Tree.Leaves() {
-				if a, ok := x.(*pytree.Tensor); ok && a.DType == pytree.Float32 && a.Elements() == each/4 {
+				if a, ok := x.(*pytree.Tensor); ok && a.DType == pytree.Float32 && a.Bytes() == eachArray {
 					n++
 				}
 			}
 			if n != arrays {
-				t.Errorf("protocol %d: %d arrays, want %d", proto, n, arrays)
+				t.Errorf("protocol %d: %d arrays, want %d", protocol, n, arrays)
 			}
 		})
 		if f.n > 1<<20 {
-			t.Errorf("protocol %d: %d bytes are read", proto, f.n)
+			t.Errorf("protocol %d: %d bytes are read", protocol, f.n)
 		}
 	}
 }

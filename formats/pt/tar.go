@@ -54,6 +54,7 @@ func readTar(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if c.Tree, err = t.b.tree(p.Root, obj.Size()); err != nil {
 		return nil, err
 	}
+	t.b.notes(c, p)
 	return c, nil
 }
 

@@ -233,6 +233,9 @@ func (b *builder) dense(o *pickle.Object, args []pickle.Value, dtype pytree.DTyp
 	if slices.Equal(strides, orderC(shape)) {
 		t.Strides = nil
 	}
+	if b.concealed > 0 {
+		b.unseen++
+	}
 	return t, nil
 }
 

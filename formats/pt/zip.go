@@ -117,7 +117,7 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data.pkl: %w", err)
 	}
-	noteDropped(c, p)
+	b.notes(c, p)
 	if p.End != src.Size() {
 		c.Notes = append(c.Notes, fmt.Sprintf("data.pkl: %d bytes after the end of the pickle are not read", src.Size()-p.End))
 	}
