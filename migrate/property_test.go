@@ -230,6 +230,9 @@ func TestFixesRemoveTheirFindings(t *testing.T) {
 
 func key(f report.Finding) string {
 	s := fmt.Sprintf("%s A %s B %s", f.Code, f.A.Path, f.B.Path)
+	if strings.Contains(f.Detail, "with a gap") {
+		return s // the same list with other rules to blame is the same finding
+	}
 	for _, r := range f.Rules {
 		s += " " + r.Text
 	}

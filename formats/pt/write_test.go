@@ -181,6 +181,7 @@ func TestCannotWrite(t *testing.T) {
 		{"a scalar of an unknown type", at(&pytree.Scalar{V: struct{}{}}), "x: a scalar of type struct {} cannot be written"},
 		{"a reference to nothing", at(&pytree.Ref{}), "x: a reference to what is no container"},
 		{"a key known only by its looks", &pytree.Tree{Root: pytree.NewDict(pytree.Entry{Key: pytree.OtherKey("(1, 2)"), Value: &pytree.Scalar{}})}, "the key (1, 2) cannot be written: only its printed form is known"},
+		{"a storage that is elsewhere", mustOpen(t, pickled(t, dict(str("x"), storage("FloatStorage", "0", 1)))).Tree, "x: a storage that is not in the file cannot be written"},
 		{"nothing at all", &pytree.Tree{}, "a node of type <nil> cannot be written"},
 	} {
 		err := write(tt.tree)

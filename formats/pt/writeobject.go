@@ -85,6 +85,9 @@ func (e *encoder) construct(c *pytree.Container, how *call) error {
 		if len(args) != 1 {
 			return e.errorf("a persistent id takes one part, not %d", len(args))
 		}
+		if namesStorage(args[0]) {
+			return e.errorf("a storage that is not in the file cannot be written")
+		}
 		if err := e.entryOf(args[0]); err != nil {
 			return err
 		}
@@ -114,6 +117,17 @@ func (e *encoder) construct(c *pytree.Container, how *call) error {
 		e.w.Reduce()
 	}
 	return nil
+}
+
+// namesStorage reports whether a persistent id that was not resolved would be
+// taken for that of a storage.
+func namesStorage(id slot) bool {
+	c, ok := id.in.Entries[id.index].Value.(*pytree.Container)
+	if !ok || len(c.Entries) == 0 {
+		return false
+	}
+	s, ok := c.Entries[0].Value.(*pytree.Scalar)
+	return ok && s.V == "storage"
 }
 
 // arguments writes the tuple of arguments.

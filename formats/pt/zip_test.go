@@ -110,6 +110,7 @@ func TestArchives(t *testing.T) {
 		{why: "a zip64 locator that leads nowhere", edit: func(b []byte, _, _ int) []byte {
 			at := end(b)
 			loc := append([]byte("PK\x06\x07"), make([]byte, 16)...)
+			loc[16] = 1
 			return append(append(append([]byte(nil), b[:at]...), loc...), b[at:]...)
 		}, open: "there is no zip64 end record at byte 0"},
 	} {

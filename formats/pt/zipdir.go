@@ -223,6 +223,9 @@ func hasZipEnd(r io.ReaderAt, size int64) bool {
 	return ok
 }
 
+// errSplit is that there are more files to the archive.
+var errSplit = formats.WithHint(errors.New("zip: this is one disk of an archive of several"), "put the parts together first")
+
 // errNoEnd is that a file has no end record.
 var errNoEnd = errors.New("zip: no end of central directory")
 
@@ -235,7 +238,7 @@ func readEnd(r io.ReaderAt, size int64) (*endRecord, error) {
 	e := &endRecord{at: at, n: u16(10), size: uint64(binary.LittleEndian.Uint32(b[12:])), dir: uint64(binary.LittleEndian.Uint32(b[16:]))}
 	e.end = at + endSize + int64(u16(20))
 	if disk := u16(4); disk != 0 && disk != math.MaxUint16 {
-		return nil, formats.WithHint(errors.New("zip: this is one disk of an archive of several"), "put the parts together first")
+		return nil, errSplit
 	}
 	return e, e.read64(r)
 }
@@ -246,6 +249,9 @@ func (e *endRecord) read64(r io.ReaderAt) error {
 	var loc [locator64Size]byte
 	if n, _ := r.ReadAt(loc[:], e.at-locator64Size); e.at < locator64Size || n < len(loc) || !bytes.HasPrefix(loc[:], locator64Magic) {
 		return nil
+	}
+	if binary.LittleEndian.Uint32(loc[4:]) != 0 || binary.LittleEndian.Uint32(loc[16:]) != 1 {
+		return errSplit
 	}
 	at := binary.LittleEndian.Uint64(loc[8:])
 	var b [end64Size]byte

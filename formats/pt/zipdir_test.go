@@ -62,10 +62,10 @@ func agree(t *testing.T, name string, data []byte, sound bool) bool {
 	}
 	z, err := zip.NewReader(r, size)
 	if err != nil {
-		if err == zip.ErrInsecurePath {
-			return false
+		// The other reader also checks zip64 numbers that nothing depends on.
+		if err != zip.ErrInsecurePath && sound {
+			t.Errorf("%s: read, while archive/zip says: %v", name, err)
 		}
-		t.Errorf("%s: read, while archive/zip says: %v", name, err)
 		return false
 	}
 	if len(z.File) != len(d.records) {
