@@ -162,8 +162,12 @@ type rangeSum struct {
 	err error
 }
 
+// sumBlock is how many bytes are read at a time for a checksum: few enough to stay
+// in a core's own cache between the copy out of the kernel and the sum.
+const sumBlock = 128 << 10
+
 func sumRange(ctx context.Context, r io.ReaderAt, off, n int64) rangeSum {
-	buf := make([]byte, min(n, 1<<20))
+	buf := make([]byte, min(n, sumBlock))
 	var crc uint32
 	for n > 0 && ctx.Err() == nil {
 		b := buf[:min(n, int64(len(buf)))]
@@ -180,7 +184,7 @@ func sumRange(ctx context.Context, r io.ReaderAt, off, n int64) rangeSum {
 
 // copyPlain appends n bytes of src from off to dst through memory.
 func copyPlain(dst *os.File, src io.ReaderAt, off, n int64) error {
-	buf := make([]byte, min(n, 1<<20))
+	buf := make([]byte, min(n, sumBlock))
 	m, err := io.CopyBuffer(struct{ io.Writer }{dst}, io.NewSectionReader(src, off, n), buf)
 	if err == nil && m < n {
 		err = fmt.Errorf("%d bytes missing at byte %d: %w", n-m, off+m, io.ErrUnexpectedEOF)

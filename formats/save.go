@@ -75,7 +75,7 @@ func VerifyChecksums(ctx context.Context, c *Checkpoint, progress func(int64)) e
 	var wg sync.WaitGroup
 	size := int64(512)
 	for _, src := range c.Checked {
-		size = max(size, min(src.Size(), 1<<20))
+		size = max(size, min(src.Size(), sumBlock))
 	}
 	for range min(runtime.GOMAXPROCS(0), len(c.Checked)) {
 		wg.Go(func() {
