@@ -90,13 +90,13 @@ func (m *migrateFlags) checkOut() error {
 	} else if !info.IsDir() {
 		return fileError{filepath.Dir(m.out), errors.New("is not a directory")}
 	}
-	info, err := os.Stat(m.out)
-	switch {
-	case err != nil:
+	if _, err := os.Lstat(m.out); err != nil {
 		return nil // it is not there, or Save will say what is wrong
-	case !info.Mode().IsRegular():
+	}
+	if info, err := os.Stat(m.out); err == nil && !info.Mode().IsRegular() {
 		return fileError{m.out, errors.New("is not a regular file, and is not replaced by one")}
-	case !m.overwrite:
+	}
+	if !m.overwrite { // not even a link to a file that is not there
 		return withHint(fileError{m.out, fs.ErrExist}, "use --overwrite to replace it")
 	}
 	return nil
