@@ -53,9 +53,13 @@ func isModule(c *pytree.Container) bool {
 	return found == 3
 }
 
+// modulesFloor is how many bytes of names the modules of any file may make: less
+// than paths, as each name takes a few words beside it.
+const modulesFloor = 8 << 20
+
 // showModules puts a view in place of every module that is not part of another.
 func showModules(root pytree.Node, inputSize int64) (pytree.Node, error) {
-	s := &moduleShower{views: make(map[*pytree.Container]*pytree.Container), seen: make(map[*pytree.Container]bool), left: pathLimit(inputSize)}
+	s := &moduleShower{views: make(map[*pytree.Container]*pytree.Container), seen: make(map[*pytree.Container]bool), left: min(pathLimit(inputSize), pathFactor*float64(inputSize)+modulesFloor)}
 	return s.show(root)
 }
 
