@@ -2,6 +2,7 @@ package pt
 
 import (
 	"errors"
+	"strings"
 
 	"ckpt/pytree"
 )
@@ -38,13 +39,32 @@ var (
 func viewOf(c *pytree.Container) *view { return peekMeta(c).view }
 
 // isModule reports whether c is an nn.Module as pickle built it.
-func isModule(c *pytree.Container) bool {
+func isModule(c *pytree.Container) bool { return attributesOf(c) != nil }
+
+// attributesOf is the container that holds a module's attributes: the module
+// itself; or, for a GraphModule of torch.fx, which is pickled as a call that makes
+// its class anew, the dict that is the call's first argument. It is nil for what is
+// no module.
+func attributesOf(c *pytree.Container) *pytree.Container {
 	if c.Kind != pytree.Object {
-		return false
+		return nil
 	}
+	if hasMembers(c, pytree.Attr) {
+		return c
+	}
+	if strings.HasPrefix(c.Type, "torch.fx.graph_module.reduce_") && len(c.Entries) > 0 {
+		if dict, ok := c.Entries[0].Value.(*pytree.Container); ok && dict.Kind == pytree.Mapping && hasMembers(dict, pytree.Item) {
+			return dict
+		}
+	}
+	return nil
+}
+
+// hasMembers reports whether c has the three mappings that every module has.
+func hasMembers(c *pytree.Container, part pytree.Part) bool {
 	found := 0
 	for _, e := range c.Entries {
-		if e.Part == pytree.Attr && (e.Key == parametersKey || e.Key == buffersKey || e.Key == modulesKey) {
+		if e.Part == part && isMember(e.Key) {
 			if m, ok := e.Value.(*pytree.Container); ok && m.Kind == pytree.Mapping {
 				found++
 			}
@@ -52,6 +72,8 @@ func isModule(c *pytree.Container) bool {
 	}
 	return found == 3
 }
+
+func isMember(k pytree.Key) bool { return k == parametersKey || k == buffersKey || k == modulesKey }
 
 // modulesFloor is how many bytes of names the modules of any file may make: less
 // than paths, as each name takes a few words beside it.
@@ -102,14 +124,19 @@ func (s *moduleShower) show(n pytree.Node) (pytree.Node, error) {
 // state_dict(): its parameters, its buffers, its modules; then all else.
 func (s *moduleShower) flatten(out *pytree.Container, v *view, c *pytree.Container, prefix string) error {
 	v.shows = append(v.shows, c)
+	attributes := attributesOf(c)
+	part := pytree.Attr
+	if attributes != c {
+		part = pytree.Item
+	}
 	members := make(map[pytree.Key]*pytree.Container, 3)
-	for _, e := range c.Entries {
-		if e.Part == pytree.Attr && (e.Key == parametersKey || e.Key == buffersKey || e.Key == modulesKey) {
+	for _, e := range attributes.Entries {
+		if e.Part == part && isMember(e.Key) {
 			members[e.Key] = e.Value.(*pytree.Container)
 		}
 	}
 	parameters, buffers, modules := members[parametersKey], members[buffersKey], members[modulesKey]
-	volatile, err := s.nonPersistent(c)
+	volatile, err := s.nonPersistent(attributes)
 	if err != nil {
 		return err
 	}
@@ -130,9 +157,10 @@ func (s *moduleShower) flatten(out *pytree.Container, v *view, c *pytree.Contain
 	if err := errors.Join(s.add(out, v, parameters, prefix, hidden), s.add(out, v, buffers, prefix, hidden)); err != nil {
 		return err
 	}
-	return s.add(out, v, c, prefix, func(e pytree.Entry) bool {
-		return members[e.Key] == nil || e.Part != pytree.Attr
-	})
+	if err := s.add(out, v, attributes, prefix, func(e pytree.Entry) bool { return members[e.Key] == nil || e.Part != part }); err != nil || attributes == c {
+		return err
+	}
+	return s.add(out, v, c, prefix, func(e pytree.Entry) bool { return e.Value != pytree.Node(attributes) })
 }
 
 func (s *moduleShower) add(out *pytree.Container, v *view, from *pytree.Container, prefix string, which func(pytree.Entry) bool) error {
