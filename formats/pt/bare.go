@@ -35,7 +35,7 @@ func readPickle(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 // out.
 func (b *builder) notes(c *formats.Checkpoint, p *pickle.Pickle) {
 	if b.unseen > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("%d tensors are not listed: they are mapping keys, or attributes that are carried along unseen", b.unseen))
+		c.Notes = append(c.Notes, fmt.Sprintf("not listed: %d of the tensors, which are in mapping keys or in attributes that are carried along unseen", b.unseen))
 	}
 	if len(p.Dropped) == 0 {
 		return

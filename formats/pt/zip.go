@@ -117,7 +117,6 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("data.pkl: %w", err)
 	}
-	b.notes(c, p)
 	if p.End != src.Size() {
 		c.Notes = append(c.Notes, fmt.Sprintf("data.pkl: %d bytes after the end of the pickle are not read", src.Size()-p.End))
 	}
@@ -127,6 +126,7 @@ func readZip(r io.ReaderAt, size int64) (*formats.Checkpoint, error) {
 	if long := a.longStorages(b); len(long) > 0 {
 		c.Notes = append(c.Notes, "more bytes are stored than the pickle says: "+listed(long, 5))
 	}
+	b.notes(c, p)
 	return c, nil
 }
 
